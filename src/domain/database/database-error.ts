@@ -1,0 +1,46 @@
+import { DomainError, unavailable } from '../errors.ts';
+
+const UNIQUE_VIOLATION = '23505';
+
+/** SQLSTATE classes and codes that say: the server, not the statement, is at fault. */
+const OUTAGE_SQLSTATES = /^(08|53|57P)/;
+
+const OUTAGE_SYSTEM_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
+]);
+
+const OUTAGE_MESSAGES =
+  /connection terminated|timeout exceeded when trying to connect|connection timeout|acquiring a connection|client has encountered a connection error/i;
+
+/** Whether the error means that the database cannot be reached or cannot serve. */
+export function isDatabaseOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (code !== '' && (OUTAGE_SQLSTATES.test(code) || OUTAGE_SYSTEM_CODES.has(code))) return true;
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseOutage);
+  return OUTAGE_MESSAGES.test(error.message);
+}
+
+/** Whether a write broke the unique index of this name. */
+export function isUniqueViolation(error: unknown, indexName: string): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    error.code === UNIQUE_VIOLATION &&
+    'constraint' in error &&
+    error.constraint === indexName
+  );
+}
+
+/** An outage as the domain's `unavailable`; every other error as it came. */
+export function toDomainError(error: unknown): unknown {
+  if (error instanceof DomainError || !isDatabaseOutage(error)) return error;
+  return unavailable('The database is unavailable. Please try again shortly.', error);
+}

@@ -1,0 +1,164 @@
+import type { Knex } from 'knex';
+import type { JsonObject, JsonValue } from '../json.ts';
+
+/** One type per table, as `pg` returns its rows: bigint as number, timestamptz as Date. */
+
+export interface ProjectRow {
+  id: number;
+  uuid: string;
+  name: string;
+  api_token: string;
+  secret_key_hash: string | null;
+  timezone: string;
+  revision: number;
+  created_at: Date;
+}
+
+export interface UserRow {
+  id: number;
+  uuid: string;
+  distinct_id: string;
+  email: string;
+  first_name: string;
+  last_name: string;
+  is_email_verified: boolean | null;
+  role_at_organization: string | null;
+  hedgehog_config: JsonObject | null;
+  created_at: Date;
+}
+
+export interface ProjectMembershipRow {
+  user_id: number;
+  project_id: number;
+  created_at: Date;
+}
+
+export interface PersonalApiKeyRow {
+  id: string;
+  user_id: number;
+  label: string;
+  key_hash: string;
+  key_hint: string;
+  scopes: string[];
+  project_ids: number[] | null;
+  created_at: Date;
+  revoked_at: Date | null;
+}
+
+export interface IdentityRevisionRow {
+  singleton: boolean;
+  revision: number;
+}
+
+export interface FeatureFlagRow {
+  id: number;
+  project_id: number;
+  key: string;
+  name: string;
+  filters: JsonObject;
+  active: boolean;
+  deleted: boolean;
+  version: number;
+  ensure_experience_continuity: boolean;
+  rollback_conditions: JsonValue;
+  performed_rollback: boolean;
+  tags: string[];
+  evaluation_tags: string[];
+  analytics_dashboards: number[];
+  usage_dashboard: number | null;
+  has_enriched_analytics: boolean;
+  creation_context: string;
+  is_remote_configuration: boolean;
+  has_encrypted_payloads: boolean;
+  evaluation_runtime: string;
+  bucketing_identifier: string;
+  last_called_at: Date | null;
+  create_in_folder: string | null;
+  should_create_usage_dashboard: boolean;
+  created_by: number | null;
+  last_modified_by: number | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface ActivityLogRow {
+  id: string;
+  sequence: number;
+  project_id: number;
+  user_id: number | null;
+  activity: string;
+  scope: string;
+  item_id: string;
+  detail: JsonObject;
+  created_at: Date;
+}
+
+export interface PersonRow {
+  id: number;
+  project_id: number;
+  uuid: string;
+  properties: JsonObject;
+  is_identified: boolean;
+  created_at: Date;
+}
+
+export interface PersonDistinctIdRow {
+  project_id: number;
+  distinct_id: string;
+  person_id: number;
+}
+
+export interface GroupTypeRow {
+  project_id: number;
+  group_type_index: number;
+  group_type: string;
+  created_at: Date;
+}
+
+export interface GroupRow {
+  project_id: number;
+  group_type_index: number;
+  group_key: string;
+  properties: JsonObject;
+  created_at: Date;
+}
+
+export interface EventRow {
+  received_on: string;
+  project_id: number;
+  uuid: string;
+  event: string;
+  distinct_id: string;
+  person_id: number | null;
+  properties: JsonObject;
+  timestamp: Date;
+  received_at: Date;
+}
+
+/** What may be written: jsonb columns as JSON text, since `pg` would send an array as SQL array. */
+type Written<Row, JsonColumn extends keyof Row = never> = {
+  [Column in keyof Row]: Column extends JsonColumn ? string | null : Row[Column];
+};
+
+type Table<Row, JsonColumn extends keyof Row = never> = Knex.CompositeTableType<
+  Row,
+  Partial<Written<Row, JsonColumn>>,
+  Partial<Written<Row, JsonColumn>>
+>;
+
+declare module 'knex/types/tables.js' {
+  interface Tables {
+    projects: Table<ProjectRow>;
+    users: Table<UserRow, 'hedgehog_config'>;
+    project_memberships: Table<ProjectMembershipRow>;
+    personal_api_keys: Table<PersonalApiKeyRow>;
+    identity_revision: Table<IdentityRevisionRow>;
+    feature_flags: Table<FeatureFlagRow, 'filters' | 'rollback_conditions'>;
+    activity_log: Table<ActivityLogRow, 'detail'>;
+    persons: Table<PersonRow, 'properties'>;
+    person_distinct_ids: Table<PersonDistinctIdRow>;
+    group_types: Table<GroupTypeRow>;
+    groups: Table<GroupRow, 'properties'>;
+    events: Table<EventRow, 'properties'>;
+  }
+}
