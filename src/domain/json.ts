@@ -10,3 +10,8 @@ export interface JsonObject {
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Whether a parser returned something: whatever JSON.parse returns is JSON. */
+export function isJson(value: unknown): value is JsonValue {
+  return value !== undefined;
+}

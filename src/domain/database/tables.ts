@@ -137,7 +137,7 @@ export interface EventRow {
 
 /** What may be written: jsonb columns as JSON text, since `pg` would send an array as SQL array. */
 type Written<Row, JsonColumn extends keyof Row = never> = {
-  [Column in keyof Row]: Column extends JsonColumn ? string | null : Row[Column];
+  [Column in keyof Row]: Knex.Raw | (Column extends JsonColumn ? string | null : Row[Column]);
 };
 
 type Table<Row, JsonColumn extends keyof Row = never> = Knex.CompositeTableType<

@@ -1,0 +1,304 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createDisposableDatabase,
+  type DisposableDatabase,
+} from '../../../test/disposable-database.ts';
+import type { Tx } from '../database/db.ts';
+import type { JsonObject } from '../json.ts';
+import { findStoredProperties, getPersonByDistinctId } from '../persons/persons-queries.ts';
+import { lockPersons } from '../persons/persons-writes.ts';
+import type { CaptureEvent } from './capture-event.ts';
+import { createEventBuffer, type EventBuffer, type EventBufferOptions } from './event-buffer.ts';
+import { listEvents } from './events-queries.ts';
+import { parseCaptureBody } from './parse-capture.ts';
+
+/** Long enough that no commit starts by age while a test runs. */
+const NEVER_MS = 600_000;
+
+let database: DisposableDatabase;
+let projectId = 0;
+
+beforeAll(async () => {
+  database = await createDisposableDatabase();
+});
+afterAll(() => database.destroy());
+beforeEach(async () => {
+  const [project] = await database
+    .db('projects')
+    .insert({ name: 'p', api_token: `phc_${Math.random()}` })
+    .returning('id');
+  projectId = project?.id ?? 0;
+});
+
+function aBuffer(options: Partial<EventBufferOptions> = {}): EventBuffer {
+  return createEventBuffer({
+    db: database.db,
+    flushAfterMs: 0,
+    onGroupTypesAdded: async () => {},
+    log: { warn: () => {}, error: () => {} },
+    ...options,
+  });
+}
+
+function events(...batch: JsonObject[]): CaptureEvent[] {
+  const items = batch.map((item) => ({ event: 'x', distinct_id: 'u', ...item }));
+  const context = { path: 'batch' as const, receivedAt: new Date() };
+  return parseCaptureBody({ api_key: 't', batch: items }, context).events;
+}
+
+function poisoned(): CaptureEvent[] {
+  return events({}).map((event) => ({ ...event, properties: { bad: 'a\0b' } }));
+}
+
+/** Keeps every commit of the project waiting until `use` is through. */
+async function whileBlocked(use: () => Promise<void>): Promise<void> {
+  await database.db.transaction(async (tx) => {
+    await lockPersons(tx, [projectId]);
+    await use();
+  });
+}
+
+describe('a commit', () => {
+  it('holds the events, their persons and their groups', async () => {
+    const groupTypesAdded: number[] = [];
+    const buffer = aBuffer({
+      onGroupTypesAdded: async (id, tx) => {
+        expect(await tx('group_types').where({ project_id: id })).toHaveLength(1);
+        groupTypesAdded.push(id);
+      },
+    });
+    const sent = events(
+      { event: 'buy', properties: { $set: { plan: 'pro' }, $groups: { company: 7 } } },
+      {
+        event: '$groupidentify',
+        distinct_id: '$company_7',
+        properties: { $group_type: 'company', $group_key: 7, $group_set: { tier: 'gold' } },
+      },
+    );
+    await buffer.add(projectId, sent);
+    expect(buffer.depth()).toBe(0);
+    const person = await getPersonByDistinctId(database.db, projectId, 'u');
+    const stored = await listEvents(database.db, projectId, { distinctId: 'u', limit: 10 });
+    expect(stored).toEqual([
+      {
+        uuid: sent[0]?.uuid,
+        event: 'buy',
+        distinctId: 'u',
+        personId: person?.id,
+        properties: { $set: { plan: 'pro' }, $groups: { company: 7 }, $group_0: '7' },
+        timestamp: sent[0]?.timestamp,
+        receivedAt: sent[0]?.receivedAt,
+      },
+    ]);
+    const found = await findStoredProperties(database.db, projectId, {
+      distinctId: '$company_7',
+      groups: [{ index: 0, key: '7' }],
+    });
+    expect(found).toEqual({ person: null, groups: new Map([[0, { tier: 'gold' }]]) });
+    expect(groupTypesAdded).toEqual([projectId]);
+  });
+
+  it('stores every text that a client can send', async () => {
+    const strange = '"\\ {},NULL\n\t\r\u0001 😀 \0 \ud800';
+    const sent = events(
+      { event: strange, distinct_id: strange, properties: { [strange]: strange } },
+      { event: 'NULL', distinct_id: 'NULL', properties: {} },
+      { event: ' ', distinct_id: '{}', properties: { $groups: { [strange]: strange } } },
+    );
+    await aBuffer().add(projectId, sent);
+    const stored = await listEvents(database.db, projectId, { distinctId: strange, limit: 5 });
+    const clean = strange.replace('\0', '\ufffd').replace('\ud800', '\ufffd');
+    expect(stored).toMatchObject([
+      { event: clean, distinctId: clean, properties: { [clean]: clean } },
+    ]);
+    const grouped = await listEvents(database.db, projectId, { event: ' ', limit: 5 });
+    expect(grouped).toMatchObject([{ distinctId: '{}', properties: { $group_0: clean } }]);
+    expect(await listEvents(database.db, projectId, { event: 'NULL', limit: 5 })).toHaveLength(1);
+  });
+
+  it('stores times of every year that capture accepts', async () => {
+    const times = ['0000-06-01T00:00:00Z', '0099-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z'];
+    await aBuffer().add(projectId, events(...times.map((timestamp) => ({ timestamp }))));
+    const stored = await listEvents(database.db, projectId, { limit: 5 });
+    expect(stored.map(({ timestamp }) => timestamp)).toEqual(
+      times.map((time) => new Date(time)).toReversed(),
+    );
+  });
+
+  it('leaves out events that decline the person they are about, and strips the others', async () => {
+    const off = { $process_person_profile: false };
+    await aBuffer().add(
+      projectId,
+      events(
+        { event: '$identify', properties: off },
+        { event: 'view', properties: { ...off, $set: { a: 1 }, $groups: { company: 'a' } } },
+      ),
+    );
+    expect(await listEvents(database.db, projectId, { limit: 5 })).toMatchObject([
+      { event: 'view', personId: null, properties: { ...off, $groups: { company: 'a' } } },
+    ]);
+    expect(await getPersonByDistinctId(database.db, projectId, 'u')).toBeNull();
+  });
+
+  it('has nothing to wait for when no event is left', async () => {
+    const buffer = aBuffer({ flushAfterMs: NEVER_MS });
+    await buffer.add(projectId, []);
+    await buffer.add(
+      projectId,
+      events({ event: '$identify', properties: { $process_person_profile: false } }),
+    );
+    expect(buffer.depth()).toBe(0);
+  });
+
+  it('starts at once when enough events wait, and never splits a request', async () => {
+    const buffer = aBuffer({ flushAfterMs: NEVER_MS, flushMaxEvents: 2 });
+    const first = buffer.add(projectId, events({}));
+    expect(buffer.depth()).toBe(1);
+    await Promise.all([first, buffer.add(projectId, events({}, {}, {}))]);
+    expect(await listEvents(database.db, projectId, { limit: 10 })).toHaveLength(4);
+  });
+});
+
+describe('duplicates', () => {
+  const uuid = '01a1fa98-7cf7-790c-af81-56731cada99e';
+
+  it('are stored once and applied once', async () => {
+    const buffer = aBuffer();
+    const first = { uuid, properties: { $set: { a: 'old' } } };
+    await buffer.add(projectId, events(first));
+    await buffer.add(projectId, events({ properties: { $set: { a: 'new' } } }));
+    await buffer.add(projectId, events(first, { event: 'y' }));
+    expect(await listEvents(database.db, projectId, { limit: 10 })).toHaveLength(3);
+    expect(await getPersonByDistinctId(database.db, projectId, 'u')).toMatchObject({
+      properties: { a: 'new' },
+    });
+  });
+
+  it('within one request are taken once, the first winning', async () => {
+    await aBuffer().add(projectId, events({ uuid, event: 'a' }, { uuid, event: 'b' }));
+    expect(await listEvents(database.db, projectId, { limit: 10 })).toMatchObject([{ event: 'a' }]);
+  });
+
+  it('of another project are other events', async () => {
+    const buffer = aBuffer();
+    const [other] = await database
+      .db('projects')
+      .insert({ name: 'q', api_token: `phc_other_${projectId}` })
+      .returning('id');
+    await Promise.all([
+      buffer.add(projectId, events({ uuid })),
+      buffer.add(other?.id ?? 0, events({ uuid })),
+    ]);
+    for (const id of [projectId, other?.id ?? 0]) {
+      expect(await listEvents(database.db, id, { limit: 10 })).toHaveLength(1);
+    }
+  });
+
+  it('that two processes store at once are applied by one of them', async () => {
+    const buffers = [aBuffer(), aBuffer()];
+    const sent = events(...Array.from({ length: 50 }, (_, k) => ({ distinct_id: `u${k}` })));
+    await Promise.all(
+      buffers.flatMap((buffer) => [
+        buffer.add(projectId, sent),
+        buffer.add(projectId, sent.toReversed()),
+      ]),
+    );
+    expect(await listEvents(database.db, projectId, { limit: 100 })).toHaveLength(50);
+  });
+});
+
+describe('a request that cannot be stored', () => {
+  it('is refused alone, wherever it stands among others', async () => {
+    for (const guilty of [0, 3, 6]) {
+      const buffer = aBuffer({ flushAfterMs: NEVER_MS, flushMaxEvents: 7 });
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 7 }, (_, index) =>
+          buffer.add(
+            projectId,
+            index === guilty ? poisoned() : events({ event: `from-${guilty}` }),
+          ),
+        ),
+      );
+      expect(outcomes.map(({ status }) => status === 'rejected')).toEqual(
+        Array.from({ length: 7 }, (_, index) => index === guilty),
+      );
+      expect(outcomes[guilty]).toMatchObject({
+        reason: {
+          name: 'CaptureError',
+          status: 400,
+          message: 'invalid event could not be processed',
+        },
+      });
+      const stored = await listEvents(database.db, projectId, {
+        event: `from-${guilty}`,
+        limit: 10,
+      });
+      expect(stored).toHaveLength(6);
+      expect(buffer.depth()).toBe(0);
+    }
+  });
+
+  it('of a project that does not exist is refused', async () => {
+    await expect(aBuffer().add(2_000_000_000, events({}))).rejects.toThrow(
+      'invalid event could not be processed',
+    );
+  });
+
+  it('leaves nothing behind when what follows in its commit fails', async () => {
+    const buffer = aBuffer({
+      onGroupTypesAdded: () => Promise.reject(new Error('the hook failed')),
+    });
+    const sent = events({ properties: { $groups: { company: 'a' }, $set: { a: 1 } } });
+    await expect(buffer.add(projectId, sent)).rejects.toThrow('the hook failed');
+    expect(await listEvents(database.db, projectId, { limit: 10 })).toEqual([]);
+    expect(await getPersonByDistinctId(database.db, projectId, 'u')).toBeNull();
+  });
+});
+
+describe('a full or closed buffer', () => {
+  it('lets no request in until there is room again', async () => {
+    const buffer = aBuffer({ bufferMaxEvents: 3 });
+    const waiting: Promise<void>[] = [];
+    await whileBlocked(async () => {
+      waiting.push(buffer.add(projectId, events({})), buffer.add(projectId, events({}, {})));
+      expect(buffer.depth()).toBe(3);
+      await expect(buffer.add(projectId, events({}))).rejects.toMatchObject({
+        kind: 'unavailable',
+        detail: 'The event buffer is full. Please try again shortly.',
+      });
+    });
+    await Promise.all(waiting);
+    await buffer.add(projectId, events({}));
+    expect(await listEvents(database.db, projectId, { limit: 10 })).toHaveLength(4);
+  });
+
+  it('commits what it has when it closes, and refuses what comes later', async () => {
+    const buffer = aBuffer({ flushAfterMs: NEVER_MS, flushMaxEvents: 2 });
+    const added = [events({}, {}), events({}), events({})].map((sent) =>
+      buffer.add(projectId, sent),
+    );
+    await Promise.all([buffer.close(), buffer.close()]);
+    expect(buffer.depth()).toBe(0);
+    await Promise.all(added);
+    expect(await listEvents(database.db, projectId, { limit: 10 })).toHaveLength(4);
+    await expect(buffer.add(projectId, events({}))).rejects.toMatchObject({ kind: 'unavailable' });
+    await aBuffer().close();
+  });
+});
+
+it('tries a commit again that lost a race', async () => {
+  const warnings: string[] = [];
+  let attempts = 0;
+  const buffer = aBuffer({
+    log: { warn: (_fields, message) => warnings.push(message), error: () => {} },
+    onGroupTypesAdded: async (_id, tx: Tx) => {
+      attempts += 1;
+      if (attempts === 1)
+        await tx.raw("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$");
+    },
+  });
+  await buffer.add(projectId, events({ properties: { $groups: { company: 'a' } } }));
+  expect(attempts).toBe(2);
+  expect(warnings).toHaveLength(1);
+  expect(await listEvents(database.db, projectId, { limit: 10 })).toHaveLength(1);
+});

@@ -1,0 +1,169 @@
+import type { Tx } from '../database/db.ts';
+import type { JsonObject } from '../json.ts';
+import { applyGroupChanges, type GroupChange, readGroupChange } from '../persons/groups-writes.ts';
+import {
+  applyPersonChanges,
+  isDroppedEvent,
+  lockPersons,
+  type PersonChange,
+  readPersonChange,
+  toStoredProperties,
+} from '../persons/persons-writes.ts';
+import type { CaptureEvent } from './capture-event.ts';
+import { toPlainArray, toTextArray } from './column-literals.ts';
+import { toDay } from './event-partitions.ts';
+
+/**
+ * An event with all that can be decided about it before a transaction opens, so that the one
+ * transaction that everybody waits for has little to do.
+ */
+export interface PreparedEvent {
+  /** Project and uuid: an event is stored once for each. */
+  readonly id: string;
+  readonly projectId: number;
+  readonly uuid: string;
+  readonly event: string;
+  readonly distinctId: string;
+  readonly propertiesJson: string;
+  readonly timestamp: Date;
+  readonly receivedAt: Date;
+  readonly personChange: PersonChange;
+  readonly groupChange: GroupChange | null;
+}
+
+export interface WrittenEvents {
+  /** The projects that got a group type, which changes their configuration. */
+  readonly projectIdsWithNewTypes: readonly number[];
+}
+
+/** The events that are stored at all, each with what it does to persons and groups. */
+export function prepareEvents(
+  projectId: number,
+  events: readonly CaptureEvent[],
+): readonly PreparedEvent[] {
+  return events
+    .filter((event) => !isDroppedEvent(event))
+    .map((event) => ({
+      id: toId(projectId, event.uuid),
+      projectId,
+      uuid: event.uuid,
+      event: event.event,
+      distinctId: event.distinctId,
+      propertiesJson: JSON.stringify(toStoredProperties(event)),
+      timestamp: event.timestamp,
+      receivedAt: event.receivedAt,
+      personChange: readPersonChange(event),
+      groupChange: readGroupChange(event),
+    }));
+}
+
+/**
+ * Stores the events and applies what they do to persons and groups, in their order and in a fixed
+ * number of statements. An event whose uuid the project has already is passed over entirely: a
+ * client's retry must not bring back older person properties.
+ */
+export async function writeEvents(
+  tx: Tx,
+  prepared: readonly PreparedEvent[],
+): Promise<WrittenEvents> {
+  const fresh = await claimUuids(tx, prepared);
+  if (fresh.length === 0) return { projectIdsWithNewTypes: [] };
+  await lockPersons(
+    tx,
+    fresh.map(({ projectId }) => projectId),
+  );
+  const personIds = await applyPersonChanges(
+    tx,
+    fresh.map((event) => ({ ...addressOf(event), change: event.personChange })),
+  );
+  const groups = await applyGroupChanges(
+    tx,
+    fresh.map((event) => ({ ...addressOf(event), change: event.groupChange })),
+  );
+  const propertiesJson = fresh.map((event, index) =>
+    addProperties(event.propertiesJson, groups.eventProperties[index] ?? null),
+  );
+  await insertEvents(tx, fresh, personIds, propertiesJson);
+  return { projectIdsWithNewTypes: groups.projectIdsWithNewTypes };
+}
+
+/** Takes the uuids that nobody has stored yet and returns their events; the first one wins. */
+async function claimUuids(tx: Tx, prepared: readonly PreparedEvent[]): Promise<PreparedEvent[]> {
+  const byId = new Map<string, PreparedEvent>();
+  for (const event of prepared) {
+    if (!byId.has(event.id)) byId.set(event.id, event);
+  }
+  // In a fixed order, so that two processes that store the same retry cannot block each other.
+  const claims = [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  // Nearly always every uuid is new; only otherwise it matters which ones are.
+  const result: { rows: { claimed: string[] | null }[] } = await tx.raw(
+    `WITH claimed AS (
+       INSERT INTO event_uuids (project_id, uuid, received_on)
+       SELECT * FROM unnest(?::int[], ?::uuid[], ?::date[])
+       ON CONFLICT DO NOTHING
+       RETURNING project_id, uuid
+     )
+     SELECT CASE WHEN count(*) < ? THEN coalesce(array_agg(project_id || ':' || uuid), '{}') END
+       AS claimed
+     FROM claimed`,
+    [
+      toPlainArray(claims.map(({ projectId }) => projectId)),
+      toPlainArray(claims.map(({ uuid }) => uuid)),
+      toPlainArray(claims.map(({ receivedAt }) => toDay(receivedAt))),
+      claims.length,
+    ],
+  );
+  const ids = result.rows[0]?.claimed ?? null;
+  if (ids === null) return [...byId.values()];
+  const claimed = new Set(ids);
+  return [...byId.values()].filter(({ id }) => claimed.has(id));
+}
+
+async function insertEvents(
+  tx: Tx,
+  events: readonly PreparedEvent[],
+  personIds: readonly (number | null)[],
+  propertiesJson: readonly string[],
+): Promise<void> {
+  await tx.raw(
+    `INSERT INTO events (received_on, project_id, uuid, event, distinct_id, person_id, properties,
+                         timestamp, received_at)
+     SELECT received_on, project_id, uuid, event, distinct_id, person_id, properties::jsonb,
+            to_timestamp(timestamp_ms / 1000), to_timestamp(received_at_ms / 1000)
+     FROM unnest(
+       ?::date[], ?::int[], ?::uuid[], ?::text[], ?::text[], ?::bigint[],
+       string_to_array(?, chr(10)), ?::float8[], ?::float8[]
+     ) AS e (
+       received_on, project_id, uuid, event, distinct_id, person_id,
+       properties, timestamp_ms, received_at_ms
+     )`,
+    [
+      toPlainArray(events.map(({ receivedAt }) => toDay(receivedAt))),
+      toPlainArray(events.map(({ projectId }) => projectId)),
+      toPlainArray(events.map(({ uuid }) => uuid)),
+      toTextArray(events.map(({ event }) => event)),
+      toTextArray(events.map(({ distinctId }) => distinctId)),
+      toPlainArray(personIds),
+      // JSON never contains a raw line break, so lines need no escaping at all.
+      propertiesJson.join('\n'),
+      toPlainArray(events.map(({ timestamp }) => timestamp.getTime())),
+      toPlainArray(events.map(({ receivedAt }) => receivedAt.getTime())),
+    ],
+  );
+}
+
+function addressOf({ projectId, distinctId, timestamp }: PreparedEvent) {
+  return { projectId, distinctId, timestamp };
+}
+
+/** The JSON object with more keys at its end; of two equal keys, jsonb keeps the last. */
+function addProperties(json: string, properties: JsonObject | null): string {
+  if (properties === null) return json;
+  const more = JSON.stringify(properties);
+  if (more === '{}') return json;
+  return json === '{}' ? more : `${json.slice(0, -1)},${more.slice(1)}`;
+}
+
+function toId(projectId: number, uuid: string): string {
+  return `${projectId}:${uuid}`;
+}

@@ -1,0 +1,56 @@
+import type { FeatureFlagRow } from '../database/tables.ts';
+import type { JsonValue } from '../json.ts';
+import type { FeatureFlag, FeatureFlagInput } from './flag.ts';
+
+type WritableColumns = Partial<Omit<FeatureFlagRow, 'id' | 'project_id' | 'created_by'>>;
+
+/** The columns that the input sets, jsonb still as values. */
+export function toColumns(input: FeatureFlagInput): WritableColumns {
+  const columns: { [Column in keyof WritableColumns]: WritableColumns[Column] | undefined } = {
+    key: input.key,
+    name: input.name,
+    filters: input.filters,
+    active: input.active,
+    deleted: input.deleted,
+    created_at: input.createdAt,
+    ensure_experience_continuity: input.ensureExperienceContinuity,
+    rollback_conditions: input.rollbackConditions,
+    performed_rollback: input.performedRollback,
+    tags: input.tags === undefined ? undefined : [...new Set(input.tags)],
+    evaluation_tags:
+      input.evaluationTags === undefined ? undefined : [...new Set(input.evaluationTags)],
+    has_enriched_analytics: input.hasEnrichedAnalytics,
+    creation_context: input.creationContext,
+    is_remote_configuration: input.isRemoteConfiguration,
+    has_encrypted_payloads: input.hasEncryptedPayloads,
+    evaluation_runtime: input.evaluationRuntime,
+    bucketing_identifier: input.bucketingIdentifier,
+    last_called_at: input.lastCalledAt,
+    create_in_folder: input.createInFolder,
+    should_create_usage_dashboard: input.shouldCreateUsageDashboard,
+  };
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
+}
+
+/** The fields whose changes the activity log tells, under the names of the wire. */
+export function loggedFields(flag: FeatureFlag): Record<string, JsonValue> {
+  return {
+    key: flag.key,
+    name: flag.name,
+    filters: flag.filters,
+    active: flag.active,
+    deleted: flag.deleted,
+    version: flag.version,
+    ensure_experience_continuity: flag.ensureExperienceContinuity,
+    rollback_conditions: flag.rollbackConditions,
+    performed_rollback: flag.performedRollback,
+    tags: flag.tags,
+    evaluation_tags: flag.evaluationTags,
+    has_enriched_analytics: flag.hasEnrichedAnalytics,
+    creation_context: flag.creationContext,
+    is_remote_configuration: flag.isRemoteConfiguration,
+    has_encrypted_payloads: flag.hasEncryptedPayloads,
+    evaluation_runtime: flag.evaluationRuntime,
+    bucketing_identifier: flag.bucketingIdentifier,
+  };
+}

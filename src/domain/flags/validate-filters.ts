@@ -1,0 +1,164 @@
+import type { CompilePattern } from '../evaluation/definitions.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { checkFiltersStructure, filtersError } from './filters-structure.ts';
+import { conditionsOf, propertiesOf, variantsOf } from './flag.ts';
+import { validateProperty } from './validate-property.ts';
+
+/** The largest `filters`, as the bytes of its compact JSON. */
+const FILTERS_MAX_BYTES = 524_288;
+
+const VARIANT_KEY = /^[a-zA-Z0-9_./-]{1,400}$/;
+
+/** How far a sum of percentages may be from 100: far less than any share that a person can mean. */
+const SUM_TOLERANCE = 1e-6;
+
+/**
+ * Checks every rule about `filters` that needs no other stored thing. Throws the first broken rule
+ * as 400 on the field `filters`.
+ */
+export function validateFilters(filters: JsonObject, compilePattern: CompilePattern): void {
+  validateSize(filters);
+  checkFiltersStructure(filters);
+  validateVariants(filters);
+  const variantKeys = new Set(variantsOf(filters).map((variant) => variant.key));
+  for (const [index, condition] of conditionsOf(filters).entries()) {
+    validateAggregation(condition, filters);
+    const override = condition.variant ?? null;
+    if (override !== null && override !== '' && !variantKeys.has(override)) {
+      throw filtersError('Filters are not valid (variant override does not exist)');
+    }
+    for (const [position, property] of propertiesOf(condition).entries()) {
+      validateProperty(property, `groups[${index}].properties[${position}]`, compilePattern);
+    }
+  }
+  validatePayloads(filters, variantKeys);
+}
+
+/** Refuses filters without a condition: what a new flag that states its filters must have. */
+export function requireCondition(filters: JsonObject): void {
+  const groups = filters.groups;
+  if (Array.isArray(groups) && groups.length === 0) throw noCondition();
+  if (groups === undefined || groups === null) throw noCondition();
+}
+
+function noCondition(): Error {
+  return filtersError('Feature flags must have at least one condition set (group).');
+}
+
+/**
+ * The filters as they are stored: payloads as JSON text, the older names of two operators replaced,
+ * and the two keys of older clients that nothing reads left out.
+ */
+export function normaliseFilters(filters: JsonObject): JsonObject {
+  const { super_groups: _superGroups, holdout_groups: _holdoutGroups, ...kept } = filters;
+  const payloads = kept.payloads;
+  const groups = kept.groups;
+  return {
+    ...kept,
+    ...(Array.isArray(groups) ? { groups: groups.map(normaliseCondition) } : {}),
+    ...(isJsonObject(payloads) ? { payloads: normalisePayloads(payloads) } : {}),
+  };
+}
+
+const OPERATOR_ALIASES: Readonly<Record<string, string>> = { min: 'gte', max: 'lte' };
+
+function normaliseCondition(condition: JsonValue): JsonValue {
+  if (!isJsonObject(condition) || !Array.isArray(condition.properties)) return condition;
+  const properties = condition.properties.map((property: JsonValue) => {
+    if (!isJsonObject(property) || typeof property.operator !== 'string') return property;
+    const operator = OPERATOR_ALIASES[property.operator];
+    return operator === undefined ? property : { ...property, operator };
+  });
+  return { ...condition, properties };
+}
+
+function normalisePayloads(payloads: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(payloads).map(([key, payload]) => [
+      key,
+      typeof payload === 'string' ? payload : JSON.stringify(payload),
+    ]),
+  );
+}
+
+function validateSize(filters: JsonObject): void {
+  const bytes = Buffer.byteLength(JSON.stringify(filters));
+  if (bytes <= FILTERS_MAX_BYTES) return;
+  throw filtersError(
+    `Feature flag filters exceed maximum size of ${FILTERS_MAX_BYTES} bytes. ` +
+      `Current size: ${bytes} bytes. Please simplify conditions or reduce payload sizes.`,
+  );
+}
+
+function validateVariants(filters: JsonObject): void {
+  const variants = variantsOf(filters);
+  if (variants.length === 0) return;
+  const seen = new Set<string>();
+  let sum = 0;
+  for (const variant of variants) {
+    const key = String(variant.key);
+    if (!VARIANT_KEY.test(key)) {
+      throw filtersError(
+        'Only letters, numbers, hyphens (-), underscores (_), dots (.) & slashes (/) are allowed.',
+        'structural.multivariate.variants[].key.invalid',
+      );
+    }
+    if (seen.has(key)) {
+      throw filtersError(
+        `Variant keys must be unique, duplicated: ${key}.`,
+        'cross_field.variant_keys_not_unique',
+      );
+    }
+    seen.add(key);
+    sum += Number(variant.rollout_percentage);
+  }
+  if (Math.abs(sum - 100) > SUM_TOLERANCE) {
+    throw filtersError(
+      'Invalid variant definitions: Variant rollout percentages must sum to 100.',
+    );
+  }
+}
+
+/** A condition for groups may only read that group; one for persons never reads a group. */
+function validateAggregation(condition: JsonObject, filters: JsonObject): void {
+  const own = condition.aggregation_group_type_index;
+  const index = (own === undefined ? filters.aggregation_group_type_index : own) ?? null;
+  for (const property of propertiesOf(condition)) {
+    const type = property.type ?? 'person';
+    if (index === null) {
+      if (type === 'group') {
+        throw filtersError(
+          'Filters are not valid (can only use person, cohort, and flag properties)',
+        );
+      }
+    } else if (type !== 'group' || (property.group_type_index ?? index) !== index) {
+      throw filtersError('Filters are not valid (can only use group properties)');
+    }
+  }
+}
+
+function validatePayloads(filters: JsonObject, variantKeys: ReadonlySet<JsonValue | undefined>): void {
+  const payloads = filters.payloads ?? null;
+  if (payloads === null) return;
+  if (!isJsonObject(payloads)) throw filtersError('Payloads must be passed as a dictionary');
+  for (const [key, payload] of Object.entries(payloads)) {
+    if (variantKeys.size > 0 && !variantKeys.has(key)) {
+      throw filtersError('Payload keys must match a variant key for multivariate flags');
+    }
+    if (variantKeys.size === 0 && key !== 'true') {
+      throw filtersError("Payload keys must be 'true' for boolean flags");
+    }
+    if (typeof payload === 'string' && !isJsonText(payload)) {
+      throw filtersError('Payload value is not valid JSON');
+    }
+  }
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

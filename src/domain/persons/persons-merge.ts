@@ -1,0 +1,66 @@
+import type { Tx } from '../database/db.ts';
+import { findSurvivor, type PersonDraft, type PersonMerge, requireId } from './person-ledger.ts';
+
+/**
+ * Moves rows of another table from an absorbed person to the one that absorbed it. Where both have
+ * a row, the absorbing person's wins.
+ */
+export type MovePersonRows = (
+  tx: Tx,
+  projectId: number,
+  fromPersonId: number,
+  toPersonId: number,
+) => Promise<void>;
+
+/**
+ * What else belongs to a person and moves with a merge, in the merge's own transaction, before the
+ * absorbed person is deleted. Tables that refer to persons add their function here.
+ */
+export const MOVES_ON_MERGE: readonly MovePersonRows[] = [];
+
+/** The merges of one project, oldest first. */
+export interface ProjectMerges {
+  readonly projectId: number;
+  readonly merges: readonly PersonMerge[];
+}
+
+/**
+ * Moves everything that absorbed persons own to those that absorbed them and deletes the absorbed
+ * rows. Every person involved must have its row by now, see `findCarriers`.
+ */
+export async function writeMerges(
+  tx: Tx,
+  projects: readonly ProjectMerges[],
+  moves: readonly MovePersonRows[] = MOVES_ON_MERGE,
+): Promise<void> {
+  const fromIds: number[] = [];
+  const toIds: number[] = [];
+  for (const { projectId, merges } of projects) {
+    for (const { from, to } of merges) {
+      if (from.id === null) continue;
+      fromIds.push(from.id);
+      toIds.push(requireId(findSurvivor(from)));
+      for (const move of moves) await move(tx, projectId, from.id, requireId(to));
+    }
+  }
+  if (fromIds.length === 0) return;
+  await tx.raw(
+    `UPDATE person_distinct_ids AS d SET person_id = m.to_id
+     FROM unnest(?::bigint[], ?::bigint[]) AS m (from_id, to_id)
+     WHERE d.person_id = m.from_id`,
+    [fromIds, toIds],
+  );
+  await tx.raw('DELETE FROM persons WHERE id = ANY (?::bigint[])', [fromIds]);
+}
+
+/**
+ * The persons through which an older person's rows pass: they need a row of their own even when
+ * they were created in this transaction and do not outlive it.
+ */
+export function findCarriers(merges: readonly PersonMerge[]): Set<PersonDraft> {
+  const carriers = new Set<PersonDraft>();
+  for (const { from, to } of merges) {
+    if (from.id !== null || carriers.has(from)) carriers.add(to);
+  }
+  return carriers;
+}

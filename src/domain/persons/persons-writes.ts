@@ -1,0 +1,53 @@
+import type { Tx } from '../database/db.ts';
+import { applyPersonChange, createPersonLedger, findSurvivor, requireId } from './person-ledger.ts';
+import { loadPersonLedgers, type PersonEntry, writePersonLedgers } from './persons-storage.ts';
+
+// What other nouns need of the rules for persons; they import this module and no other.
+export {
+  isDroppedEvent,
+  type PersonChange,
+  readPersonChange,
+  toStoredProperties,
+} from './person-changes.ts';
+export type { PersonEntry } from './persons-storage.ts';
+export {
+  cleanText,
+  cutText,
+  toIdentifier,
+  toStoredDistinctId,
+} from './stored-text.ts';
+
+/** The first key of the advisory locks that guard a project's persons and groups. */
+const PERSONS_LOCK = 7301;
+
+/**
+ * Waits until no other transaction changes persons, groups or group types of these projects, and
+ * keeps it so until this one ends. Everything that writes them takes this lock first, which is what
+ * makes "read, decide, write" safe between processes; the order of the ids rules out deadlocks.
+ */
+export async function lockPersons(tx: Tx, projectIds: readonly number[]): Promise<void> {
+  const ids = [...new Set(projectIds)].sort((a, b) => a - b);
+  await tx.raw('SELECT pg_advisory_xact_lock(?, id) FROM unnest(?::int[]) AS id', [
+    PERSONS_LOCK,
+    ids,
+  ]);
+}
+
+/**
+ * Applies the changes in their order and returns each entry's person id, null for a lookup that
+ * found none. Needs `lockPersons`. The number of statements does not depend on the number of
+ * entries.
+ */
+export async function applyPersonChanges(
+  tx: Tx,
+  entries: readonly PersonEntry[],
+): Promise<(number | null)[]> {
+  if (entries.length === 0) return [];
+  const ledgers = await loadPersonLedgers(tx, entries);
+  const persons = entries.map((entry) => {
+    const ledger = ledgers.get(entry.projectId) ?? createPersonLedger();
+    return applyPersonChange(ledger, entry);
+  });
+  await writePersonLedgers(tx, ledgers);
+  return persons.map((person) => (person === null ? null : requireId(findSurvivor(person))));
+}

@@ -1,0 +1,66 @@
+import type { UserCaller } from '../access.ts';
+import type { Db } from '../database/db.ts';
+import type { PersonalApiKeyRow } from '../database/tables.ts';
+
+/** A personal API key without its secret, which is shown once and then forgotten. */
+export interface PersonalApiKey {
+  readonly id: string;
+  readonly userId: number;
+  readonly userEmail: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly scopes: readonly string[];
+  readonly projectIds: readonly number[] | null;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+/** Every personal API key, oldest first, revoked ones included. */
+export async function listPersonalApiKeys(db: Db): Promise<PersonalApiKey[]> {
+  const rows: (PersonalApiKeyRow & { email: string })[] = await db('personal_api_keys')
+    .join('users', 'users.id', 'personal_api_keys.user_id')
+    .select('personal_api_keys.*', 'users.email')
+    .orderBy('personal_api_keys.created_at');
+  return rows.map((row) => ({
+    id: row.id,
+    userId: row.user_id,
+    userEmail: row.email,
+    label: row.label,
+    hint: row.key_hint,
+    scopes: row.scopes,
+    projectIds: row.project_ids,
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  }));
+}
+
+interface CallerRow {
+  id: number;
+  uuid: string;
+  distinct_id: string;
+  email: string;
+  scopes: string[];
+  project_ids: number[] | null;
+  member_project_ids: number[];
+}
+
+/** The holder of the living key with this hash, or undefined. */
+export async function getCallerByKeyHash(db: Db, hash: string): Promise<UserCaller | undefined> {
+  const { rows } = await db.raw<{ rows: CallerRow[] }>(
+    `SELECT u.id, u.uuid, u.distinct_id, u.email, k.scopes, k.project_ids,
+       ARRAY(SELECT m.project_id FROM project_memberships m
+             WHERE m.user_id = u.id ORDER BY m.project_id) AS member_project_ids
+     FROM personal_api_keys k JOIN users u ON u.id = k.user_id
+     WHERE k.key_hash = ? AND k.revoked_at IS NULL`,
+    [hash],
+  );
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  return {
+    kind: 'user',
+    user: { id: row.id, uuid: row.uuid, distinctId: row.distinct_id, email: row.email },
+    scopes: row.scopes,
+    keyProjectIds: row.project_ids,
+    memberProjectIds: row.member_project_ids,
+  };
+}

@@ -1,0 +1,156 @@
+import type { Caller, ProjectAccess } from '../access.ts';
+import { BoundedCache } from '../bounded-cache.ts';
+import { toDomainError } from '../database/database-error.ts';
+import type { Db } from '../database/db.ts';
+import { DomainError, notFound } from '../errors.ts';
+import { SingleFlight } from '../single-flight.ts';
+import { getCallerByKeyHash } from './api-keys-queries.ts';
+import { hashKey } from './keys.ts';
+import { getProjectIdBySecretHash, listProjects } from './projects-queries.ts';
+
+const KEYS_MAX = 10_000;
+
+/** How long an unknown key is taken for unknown without another look-up. */
+const UNKNOWN_KEY_FOR_MS = 1_000;
+
+const PROJECT_ID = /^[1-9]\d{0,9}$/;
+
+interface KnownKey {
+  readonly caller: Caller | null;
+  readonly validUntil: number;
+}
+
+interface KnownProjects {
+  readonly ids: ReadonlySet<number>;
+  readonly idsByToken: ReadonlyMap<string, number>;
+}
+
+/**
+ * Who holds which key, and who may enter which project; in memory until something about keys, users
+ * or projects changes. What is not in memory is looked up once for all who ask. When that is not
+ * possible the answer is `unavailable`, never that a key is bad.
+ */
+export class IdentityStore {
+  readonly #db: Db;
+  readonly #now: () => Date;
+  readonly #keys = new BoundedCache<string, KnownKey>(KEYS_MAX);
+  readonly #keyLookups = new SingleFlight<string, Caller | null>();
+  readonly #projectLookups = new SingleFlight<number, KnownProjects>();
+  #projects: KnownProjects | null = null;
+  /** Counts the changes, so that a look-up that was overtaken by one is not remembered. */
+  #generation = 0;
+
+  constructor(db: Db, now: () => Date) {
+    this.#db = db;
+    this.#now = now;
+  }
+
+  /** Forgets everything: keys, users, memberships or projects have changed. */
+  forget(): void {
+    this.#generation += 1;
+    this.#keys.clear();
+    this.#projects = null;
+  }
+
+  /** The holder of a personal API key or a project secret key, or null when nobody holds it. */
+  async authenticate(secret: string): Promise<Caller | null> {
+    const hash = hashKey(secret);
+    const known = this.#keys.get(hash);
+    if (known !== undefined && known.validUntil > this.#now().getTime()) return known.caller;
+    const generation = this.#generation;
+    return this.#keyLookups.run(`${generation}:${hash}`, async () => {
+      const caller = await this.#lookUpKey(secret, hash);
+      if (generation === this.#generation) {
+        const unknownUntil = this.#now().getTime() + UNKNOWN_KEY_FOR_MS;
+        const validUntil = caller === null ? unknownUntil : Number.POSITIVE_INFINITY;
+        this.#keys.set(hash, { caller, validUntil });
+      }
+      return caller;
+    });
+  }
+
+  /**
+   * Lets a caller into a project. A token, when there is one, names the project; else `projectId`
+   * does, a number or `@current`; else the caller's own project is meant. Throws 401 for an unknown
+   * token, 404 for an unknown project, 403 for one that the caller has no business in.
+   */
+  async enterProject(
+    caller: Caller,
+    target: { readonly projectId: string | null; readonly token: string | null },
+  ): Promise<ProjectAccess> {
+    const projects = await this.#knownProjects();
+    const projectId = chooseProject(caller, target, projects);
+    if (!projects.ids.has(projectId)) throw notFound('Project not found.');
+    if (caller.kind === 'project') {
+      if (caller.projectId !== projectId) {
+        throw denied('You do not have permission to perform this action.');
+      }
+    } else {
+      if (caller.keyProjectIds?.includes(projectId) === false) {
+        throw denied(`API key does not have access to the requested project: ID ${projectId}.`);
+      }
+      if (!caller.memberProjectIds.includes(projectId)) {
+        throw denied("You don't have access to the project.");
+      }
+    }
+    return { projectId, caller };
+  }
+
+  async #lookUpKey(secret: string, hash: string): Promise<Caller | null> {
+    try {
+      if (secret.startsWith('phs_')) {
+        const projectId = await getProjectIdBySecretHash(this.#db, hash);
+        return projectId === undefined ? null : { kind: 'project', projectId };
+      }
+      return (await getCallerByKeyHash(this.#db, hash)) ?? null;
+    } catch (error) {
+      throw toDomainError(error);
+    }
+  }
+
+  async #knownProjects(): Promise<KnownProjects> {
+    if (this.#projects !== null) return this.#projects;
+    const generation = this.#generation;
+    return this.#projectLookups.run(generation, async () => {
+      try {
+        const projects = await listProjects(this.#db);
+        const known = {
+          ids: new Set(projects.map((project) => project.id)),
+          idsByToken: new Map(projects.map((project) => [project.apiToken, project.id])),
+        };
+        if (generation === this.#generation) this.#projects = known;
+        return known;
+      } catch (error) {
+        throw toDomainError(error);
+      }
+    });
+  }
+}
+
+function chooseProject(
+  caller: Caller,
+  target: { readonly projectId: string | null; readonly token: string | null },
+  projects: KnownProjects,
+): number {
+  if (target.token !== null) {
+    const projectId = projects.idsByToken.get(target.token);
+    if (projectId !== undefined) return projectId;
+    throw new DomainError('authentication_failed', 'Incorrect authentication credentials.');
+  }
+  if (target.projectId === null || target.projectId === '@current') return ownProject(caller);
+  if (!PROJECT_ID.test(target.projectId)) throw notFound('Project not found.');
+  return Number(target.projectId);
+}
+
+/** The first project that both the user and their key reach. */
+function ownProject(caller: Caller): number {
+  if (caller.kind === 'project') return caller.projectId;
+  const { keyProjectIds, memberProjectIds } = caller;
+  const own = memberProjectIds.find((id) => keyProjectIds === null || keyProjectIds.includes(id));
+  if (own === undefined) throw notFound('Project not found.');
+  return own;
+}
+
+function denied(detail: string): DomainError {
+  return new DomainError('permission_denied', detail);
+}

@@ -1,0 +1,68 @@
+import type { Db } from '../database/db.ts';
+import type { ProjectRow } from '../database/tables.ts';
+import { type Project, toProject, type User, toUser } from './project.ts';
+
+/** Every project, lowest id first. */
+export async function listProjects(db: Db): Promise<Project[]> {
+  const rows = await db('projects').orderBy('id');
+  return rows.map(toProject);
+}
+
+/** Whether any project exists; an empty database has none. */
+export async function hasProjects(db: Db): Promise<boolean> {
+  const row = await db('projects').select('id').first();
+  return row !== undefined;
+}
+
+/** The project with this id, or undefined. */
+export async function getProject(db: Db, id: number): Promise<Project | undefined> {
+  const row = await db('projects').where({ id }).first();
+  return row === undefined ? undefined : toProject(row);
+}
+
+/** The project with this project API key, or undefined. */
+export async function getProjectByToken(db: Db, apiToken: string): Promise<Project | undefined> {
+  const row = await db('projects').where({ api_token: apiToken }).first();
+  return row === undefined ? undefined : toProject(row);
+}
+
+/** The id of the project whose secret key has this hash, or undefined. */
+export async function getProjectIdBySecretHash(db: Db, hash: string): Promise<number | undefined> {
+  const row: Pick<ProjectRow, 'id'> | undefined = await db('projects')
+    .where({ secret_key_hash: hash })
+    .select('id')
+    .first();
+  return row?.id;
+}
+
+/** The revision of every project and of identities, as the backstop of propagation compares them. */
+export async function readRevisions(
+  db: Db,
+): Promise<{ identity: number; projects: Map<number, number> }> {
+  const { rows } = await db.raw<{ rows: { id: number; revision: number }[] }>(
+    'SELECT id, revision FROM projects UNION ALL SELECT 0, revision FROM identity_revision',
+  );
+  const projects = new Map(rows.map((row) => [row.id, row.revision]));
+  const identity = projects.get(0) ?? 0;
+  projects.delete(0);
+  return { identity, projects };
+}
+
+/** Every user, lowest id first. */
+export async function listUsers(db: Db): Promise<User[]> {
+  const rows = await db('users').orderBy('id');
+  return rows.map(toUser);
+}
+
+/** The users with these ids. */
+export async function listUsersById(db: Db, ids: readonly number[]): Promise<Map<number, User>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db('users').whereIn('id', [...new Set(ids)]);
+  return new Map(rows.map((row) => [row.id, toUser(row)]));
+}
+
+/** The user with this e-mail address, upper and lower case being the same, or undefined. */
+export async function getUserByEmail(db: Db, email: string): Promise<User | undefined> {
+  const row = await db('users').whereRaw('lower(email) = lower(?)', [email]).first();
+  return row === undefined ? undefined : toUser(row);
+}

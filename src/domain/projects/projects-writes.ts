@@ -1,0 +1,34 @@
+import type { Tx } from '../database/db.ts';
+
+/** The channel on which every instance listens for changes of configuration. */
+export const CHANGES_CHANNEL = 'burgee_changes';
+
+/**
+ * Raises the project's revision and tells every instance, both when the transaction commits.
+ *
+ * The row lock that the update takes orders the writers of one project, so revisions only go up.
+ * Returns the new revision.
+ */
+export async function raiseProjectRevision(tx: Tx, projectId: number): Promise<number> {
+  const [row] = await tx('projects')
+    .where({ id: projectId })
+    .update({ revision: tx.raw('revision + 1') })
+    .returning('revision');
+  if (row === undefined) throw new Error(`Project ${projectId} does not exist.`);
+  await notify(tx, `project:${projectId}:${row.revision}`);
+  return row.revision;
+}
+
+/** Raises the revision of keys, users, memberships and projects, and tells every instance. */
+export async function raiseIdentityRevision(tx: Tx): Promise<number> {
+  const [row] = await tx('identity_revision')
+    .update({ revision: tx.raw('revision + 1') })
+    .returning('revision');
+  if (row === undefined) throw new Error('The identity revision is missing from the database.');
+  await notify(tx, `identity:${row.revision}`);
+  return row.revision;
+}
+
+async function notify(tx: Tx, payload: string): Promise<void> {
+  await tx.raw('SELECT pg_notify(?, ?)', [CHANGES_CHANNEL, payload]);
+}

@@ -1,0 +1,116 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { connectionConfig, type DatabaseConnection, type Db } from '../database/db.ts';
+import { readRevisions } from '../projects/projects-queries.ts';
+import { CHANGES_CHANNEL } from '../projects/projects-writes.ts';
+
+export interface ChangeListenerOptions {
+  readonly connection: DatabaseConnection;
+  readonly db: Db;
+  /** A project's configuration reached this revision. */
+  readonly onProject: (projectId: number, revision: number) => Promise<void>;
+  /** Keys, users, memberships or projects changed. */
+  readonly onIdentity: () => void;
+  readonly log: { warn(fields: object, message: string): void };
+  /** How often revisions are compared although no change was announced. */
+  readonly pollEveryMs?: number;
+}
+
+export interface ChangeListener {
+  /** Resolves when changes are listened for; later losses are mended in the background. */
+  start(): Promise<void>;
+  /** Stops listening and closes the connection. */
+  stop(): Promise<void>;
+}
+
+const POLL_EVERY_MS = 5_000;
+const RECONNECT_FIRST_MS = 100;
+const RECONNECT_MAX_MS = 5_000;
+const PROJECT_CHANGE = /^project:(\d+):(\d+)$/;
+
+/**
+ * Hears of changes that other processes commit, over a connection of its own.
+ *
+ * Announcements can be lost with the connection, so every new connection is followed by a
+ * comparison of all revisions, and so is, now and then, no event at all.
+ */
+export function createChangeListener(options: ChangeListenerOptions): ChangeListener {
+  const stopping = new AbortController();
+  let client: pg.Client | null = null;
+  let identityRevision: number | null = null;
+  let polling: Promise<void> = Promise.resolve();
+
+  async function compareRevisions(): Promise<void> {
+    const { identity, projects } = await readRevisions(options.db);
+    if (identityRevision !== identity) options.onIdentity();
+    identityRevision = identity;
+    for (const [projectId, revision] of projects) await options.onProject(projectId, revision);
+  }
+
+  function hear(payload: string): void {
+    const [, projectId, revision] = PROJECT_CHANGE.exec(payload) ?? [];
+    if (projectId === undefined || revision === undefined) {
+      options.onIdentity();
+      return;
+    }
+    options.onProject(Number(projectId), Number(revision)).catch((error: unknown) => {
+      options.log.warn({ err: error }, 'A change could not be loaded; the next comparison will.');
+    });
+  }
+
+  async function connect(): Promise<void> {
+    const connecting = new pg.Client({ ...connectionConfig(options.connection), keepAlive: true });
+    connecting.on('notification', (message) => hear(message.payload ?? ''));
+    connecting.on('error', () => {
+      // The end of the connection follows, and is dealt with there.
+    });
+    await connecting.connect();
+    await connecting.query(`LISTEN ${CHANGES_CHANNEL}`);
+    connecting.once('end', () => {
+      client = null;
+      if (!stopping.signal.aborted) void reconnect();
+    });
+    client = connecting;
+    await compareRevisions();
+  }
+
+  async function reconnect(): Promise<void> {
+    options.log.warn({}, 'The connection that hears of changes was lost; connecting again.');
+    for (let waitMs = RECONNECT_FIRST_MS; !stopping.signal.aborted; ) {
+      await pause(waitMs);
+      try {
+        if (!stopping.signal.aborted) await connect();
+        return;
+      } catch {
+        waitMs = Math.min(waitMs * 2, RECONNECT_MAX_MS);
+      }
+    }
+  }
+
+  async function poll(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await pause(options.pollEveryMs ?? POLL_EVERY_MS);
+      if (stopping.signal.aborted) return;
+      await compareRevisions().catch(() => {
+        // The database is away; whoever needs it says so, and the next round compares again.
+      });
+    }
+  }
+
+  /** Waits, or returns at once when the listener stops. */
+  async function pause(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+  }
+
+  return {
+    async start() {
+      await connect();
+      polling = poll();
+    },
+    async stop() {
+      stopping.abort();
+      await client?.end();
+      await polling;
+    },
+  };
+}

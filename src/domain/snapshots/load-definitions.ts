@@ -1,0 +1,71 @@
+import type { Db } from '../database/db.ts';
+import type { CompilePattern, ProjectDefinitions } from '../evaluation/definitions.ts';
+import { prepareSnapshot } from '../evaluation/prepare.ts';
+import type { Snapshot } from '../evaluation/snapshot.ts';
+import type { FeatureFlag } from '../flags/flag.ts';
+import { listAllFlags } from '../flags/flags-queries.ts';
+import { type GroupType, listGroupTypes } from '../persons/persons-queries.ts';
+import type { Project } from '../projects/project.ts';
+import { getProject } from '../projects/projects-queries.ts';
+
+/** One revision of a project's configuration, ready to be served. Never changes. */
+export interface ServedProject {
+  readonly project: Project;
+  /** Every flag that is not deleted, by key. */
+  readonly flags: readonly FeatureFlag[];
+  readonly groupTypes: readonly GroupType[];
+  readonly snapshot: Snapshot;
+  readonly loadedAt: Date;
+}
+
+/**
+ * Reads one revision of a project, all of it from the same moment, and prepares it. Undefined when
+ * there is no such project.
+ */
+export async function loadProject(
+  db: Db,
+  projectId: number,
+  compilePattern: CompilePattern,
+  now: () => Date,
+): Promise<ServedProject | undefined> {
+  const loaded = await db.transaction(
+    async (tx) => {
+      const project = await getProject(tx, projectId);
+      if (project === undefined) return undefined;
+      const flags = await listAllFlags(tx, projectId);
+      return { project, flags, groupTypes: await listGroupTypes(tx, projectId) };
+    },
+    { isolationLevel: 'repeatable read', readOnly: true },
+  );
+  if (loaded === undefined) return undefined;
+  const snapshot = prepareSnapshot(toDefinitions(loaded), compilePattern);
+  return { ...loaded, snapshot, loadedAt: now() };
+}
+
+function toDefinitions(loaded: {
+  readonly project: Project;
+  readonly flags: readonly FeatureFlag[];
+  readonly groupTypes: readonly GroupType[];
+}): ProjectDefinitions {
+  return {
+    projectId: loaded.project.id,
+    revision: loaded.project.revision,
+    timezone: loaded.project.timezone,
+    groupTypes: loaded.groupTypes.map(({ index, groupType }) => ({ index, name: groupType })),
+    // Secret payloads are served by remote configuration only, never by evaluation.
+    flags: loaded.flags
+      .filter((flag) => !flag.hasEncryptedPayloads)
+      .map((flag) => ({
+        id: flag.id,
+        key: flag.key,
+        version: flag.version,
+        active: flag.active,
+        filters: flag.filters,
+        ensureExperienceContinuity: flag.ensureExperienceContinuity,
+        bucketingIdentifier: flag.bucketingIdentifier,
+        evaluationRuntime: flag.evaluationRuntime,
+        evaluationContexts: flag.evaluationTags,
+      })),
+    cohorts: [],
+  };
+}

@@ -1,0 +1,67 @@
+import { CaptureError } from '../domain/events/capture-error.ts';
+import type { EventBuffer } from '../domain/events/event-buffer.ts';
+import { type CapturePath, parseCaptureBody } from '../domain/events/parse-capture.ts';
+import { isJson } from '../domain/json.ts';
+import type { SnapshotStore } from '../domain/snapshots/snapshot-store.ts';
+import type { Handlers, RequestOrigin } from '../server/operation.ts';
+
+export interface CaptureHandlersContext {
+  readonly snapshots: SnapshotStore;
+  readonly events: EventBuffer;
+}
+
+/** Clocks in the query that say 2020 or earlier are seconds, not milliseconds, and are ignored. */
+const SENT_AT_AFTER_MS = Date.UTC(2021, 0, 1);
+
+/** The operations that take events in. */
+export function createCaptureHandlers(
+  context: CaptureHandlersContext,
+): Pick<Handlers, 'captureEvent' | 'captureBatch'> {
+  return {
+    async captureEvent({ body, origin, reply }) {
+      const refusal = await capture(context, 'event', body, origin);
+      if (refusal !== null) return reply(refusal.status, refusal.message);
+      return isBeacon(origin) ? reply(204, undefined) : reply(200, { status: 'Ok' });
+    },
+    async captureBatch({ body, origin, reply }) {
+      const refusal = await capture(context, 'batch', body, origin);
+      if (refusal !== null) return reply(refusal.status, refusal.message);
+      return isBeacon(origin) ? reply(204, undefined) : reply(200, { status: 'Ok' });
+    },
+  };
+}
+
+/** Stores the events of a body; returns once they are committed, or why they are refused. */
+async function capture(
+  context: CaptureHandlersContext,
+  path: CapturePath,
+  body: unknown,
+  origin: RequestOrigin,
+): Promise<CaptureError | null> {
+  try {
+    const sentAt = readSentAt(origin.rawQuery._ ?? origin.rawQuery.sent_at);
+    const parsed = parseCaptureBody(isJson(body) ? body : null, {
+      path,
+      receivedAt: origin.receivedAt,
+      ...(sentAt === null ? {} : { sentAt }),
+    });
+    const served =
+      context.snapshots.getByToken(parsed.token) ??
+      (await context.snapshots.findByToken(parsed.token));
+    if (served === undefined) throw new CaptureError(401, 'API key is not valid: unknown');
+    await context.events.add(served.project.id, parsed.events);
+    return null;
+  } catch (error) {
+    if (error instanceof CaptureError) return error;
+    throw error;
+  }
+}
+
+function isBeacon(origin: RequestOrigin): boolean {
+  return origin.rawQuery.beacon === '1';
+}
+
+function readSentAt(text: string | undefined): Date | null {
+  const ms = text === undefined || !/^\d{1,15}$/.test(text) ? 0 : Number(text);
+  return ms >= SENT_AT_AFTER_MS ? new Date(ms) : null;
+}

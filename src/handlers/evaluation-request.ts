@@ -1,0 +1,76 @@
+import type { EvaluationContext } from '../domain/evaluation/context.ts';
+import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import type { Body, RequestOrigin } from '../server/operation.ts';
+import { readRuntime } from './request-runtime.ts';
+
+type EvaluationBody = Body<'evaluateFlags'>;
+
+/** A request to evaluate, the names of older clients settled. */
+export interface EvaluationInput {
+  readonly token: string | null;
+  /** Null when the request names nobody; the empty text is a name. */
+  readonly distinctId: string | null;
+  readonly flagKeys: readonly string[] | null;
+  readonly isDisabled: boolean;
+  /** The context for a distinct id, nothing stored looked up yet. */
+  readonly contextFor: (distinctId: string) => EvaluationContext;
+}
+
+const DISTINCT_ID_MAX_BYTES = 200;
+const DISTINCT_ID_MAX_CHARACTERS = 200;
+
+/** Reads the body of an evaluation request; null counts as absent everywhere. */
+export function readEvaluationInput(
+  body: EvaluationBody,
+  headers: RequestOrigin['headers'],
+): EvaluationInput {
+  const older: Readonly<Record<string, unknown>> = { ...body };
+  const personProperties = body.person_properties ?? older.$properties;
+  const overrides = isJsonObject(personProperties) ? personProperties : {};
+  const groups = body.groups ?? older.$groups;
+  const groupProperties = body.group_properties ?? older.$group_properties;
+  return {
+    token: firstText(body.token, body.api_key, older.$token),
+    distinctId: readDistinctId(body.distinct_id ?? older.$distinct_id),
+    flagKeys: body.flag_keys_to_evaluate ?? texts(older.flag_keys),
+    isDisabled: body.disable_flags === true,
+    contextFor: (distinctId) => ({
+      distinctId,
+      deviceId: firstText(body.$device_id, older.device_id, overrides.$device_id),
+      anonDistinctId: firstText(body.$anon_distinct_id, older.anon_distinct_id),
+      personProperties: overrides,
+      groups: isJsonObject(groups) ? groups : {},
+      groupProperties: objectsOf(groupProperties),
+      runtime: readRuntime(body.evaluation_runtime, headers),
+      evaluationContexts: body.evaluation_contexts ?? texts(older.evaluation_environments) ?? [],
+      stored: null,
+    }),
+  };
+}
+
+/** Numbers count as their JSON text; a long id counts as its first characters. */
+function readDistinctId(value: unknown): string | null {
+  if (typeof value === 'number') return JSON.stringify(value);
+  if (typeof value !== 'string') return null;
+  if (Buffer.byteLength(value) <= DISTINCT_ID_MAX_BYTES) return value;
+  return [...value].slice(0, DISTINCT_ID_MAX_CHARACTERS).join('');
+}
+
+function firstText(...values: readonly unknown[]): string | null {
+  for (const value of values) if (typeof value === 'string' && value !== '') return value;
+  return null;
+}
+
+function texts(value: unknown): readonly string[] | null {
+  if (!Array.isArray(value)) return null;
+  return value.filter((item) => typeof item === 'string');
+}
+
+function objectsOf(value: unknown): Record<string, JsonObject> {
+  const objects: Record<string, JsonObject> = {};
+  if (!isJsonObject(value)) return objects;
+  for (const [name, properties] of Object.entries(value)) {
+    if (isJsonObject(properties)) objects[name] = properties;
+  }
+  return objects;
+}

@@ -1,0 +1,173 @@
+import { type Caller, hasScope } from '../domain/access.ts';
+import { invalidField } from '../domain/errors.ts';
+import {
+  type FeatureFlag,
+  type FeatureFlagInput,
+  type FeatureFlagWithUsers,
+  simpleRollout,
+  toEvaluationRuntime,
+} from '../domain/flags/flag.ts';
+import { reportFlagStatus } from '../domain/flags/flag-status.ts';
+import { isJson, isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
+import type { User } from '../domain/projects/project.ts';
+import type { Body } from '../server/operation.ts';
+
+/** The caller's rights as a flag's body tells them. */
+export interface Rights {
+  readonly canEdit: boolean;
+}
+
+/** What the caller may do with flags. */
+export function rightsOf(caller: Caller): Rights {
+  return { canEdit: hasScope(caller, 'feature_flag:write') };
+}
+
+/** A flag as the management API sends it. */
+export function toFlagBody(described: FeatureFlagWithUsers, rights: Rights, now: Date) {
+  const { flag } = described;
+  const { isSimple, rolloutPercentage } = simpleRollout(flag.filters);
+  return {
+    id: flag.id,
+    name: flag.name,
+    key: flag.key,
+    filters: flag.filters,
+    deleted: flag.deleted,
+    active: flag.active,
+    created_by: toUserBody(described.createdBy),
+    created_at: flag.createdAt.toISOString(),
+    updated_at: flag.updatedAt.toISOString(),
+    version: flag.version,
+    last_modified_by: toUserBody(described.lastModifiedBy),
+    is_simple_flag: isSimple,
+    rollout_percentage: rolloutPercentage,
+    ensure_experience_continuity: flag.ensureExperienceContinuity,
+    experiment_set: '',
+    surveys: {},
+    features: {},
+    rollback_conditions: flag.rollbackConditions,
+    performed_rollback: flag.performedRollback,
+    can_edit: rights.canEdit,
+    tags: [...flag.tags],
+    evaluation_tags: [...flag.evaluationTags],
+    usage_dashboard: flag.usageDashboard,
+    analytics_dashboards: [...flag.analyticsDashboards],
+    has_enriched_analytics: flag.hasEnrichedAnalytics,
+    user_access_level: rights.canEdit ? ('editor' as const) : ('viewer' as const),
+    creation_context: flag.creationContext,
+    is_remote_configuration: flag.isRemoteConfiguration,
+    has_encrypted_payloads: flag.hasEncryptedPayloads,
+    status: STATUS_NAMES[reportFlagStatus(flag, now).status],
+    evaluation_runtime: flag.evaluationRuntime,
+    bucketing_identifier: flag.bucketingIdentifier,
+    last_called_at: flag.lastCalledAt?.toISOString() ?? null,
+    _create_in_folder: flag.createInFolder,
+    _should_create_usage_dashboard: flag.shouldCreateUsageDashboard,
+  };
+}
+
+const STATUS_NAMES = { active: 'ACTIVE', stale: 'STALE', deleted: 'DELETED' } as const;
+
+function toUserBody(user: User | null) {
+  if (user === null) return null;
+  return {
+    id: user.id,
+    uuid: user.uuid,
+    distinct_id: user.distinctId,
+    first_name: user.firstName,
+    last_name: user.lastName,
+    email: user.email,
+    is_email_verified: user.isEmailVerified,
+    hedgehog_config: null,
+    role_at_organization: user.roleAtOrganization,
+  };
+}
+
+/** A flag as SDKs need it in order to evaluate it themselves. */
+export function toCompactFlagBody(flag: FeatureFlag) {
+  return {
+    id: flag.id,
+    team_id: flag.projectId,
+    name: flag.name,
+    key: flag.key,
+    filters: flag.filters,
+    deleted: flag.deleted,
+    active: flag.active,
+    ensure_experience_continuity: flag.ensureExperienceContinuity,
+    has_encrypted_payloads: flag.hasEncryptedPayloads,
+    version: flag.version,
+    evaluation_runtime: flag.evaluationRuntime,
+    bucketing_identifier: flag.bucketingIdentifier,
+    evaluation_tags: [...flag.evaluationTags],
+  };
+}
+
+type FlagInputBody = NonNullable<Body<'updateFeatureFlag'>>;
+
+/** The fields that a body writes; those that it leaves out stay absent. */
+export function toFlagInput(body: FlagInputBody): FeatureFlagInput {
+  refuseUnstorableText(body);
+  const fields: { [Field in keyof FeatureFlagInput]: FeatureFlagInput[Field] | undefined } = {
+    key: body.key,
+    name: body.name,
+    filters: toJsonObject(body.filters),
+    active: body.active,
+    deleted: body.deleted,
+    createdAt: toDate(body.created_at),
+    ensureExperienceContinuity: toBoolean(body.ensure_experience_continuity),
+    rollbackConditions: toJson(body.rollback_conditions),
+    performedRollback: body.performed_rollback,
+    tags: body.tags,
+    evaluationTags: body.evaluation_tags,
+    analyticsDashboards: body.analytics_dashboards,
+    hasEnrichedAnalytics: toBoolean(body.has_enriched_analytics),
+    creationContext: body.creation_context,
+    isRemoteConfiguration: toBoolean(body.is_remote_configuration),
+    hasEncryptedPayloads: toBoolean(body.has_encrypted_payloads),
+    evaluationRuntime:
+      body.evaluation_runtime === undefined
+        ? undefined
+        : toEvaluationRuntime(body.evaluation_runtime),
+    bucketingIdentifier: toBucketingIdentifier(body.bucketing_identifier),
+    lastCalledAt: body.last_called_at === null ? null : toDate(body.last_called_at),
+    createInFolder: body._create_in_folder,
+    shouldCreateUsageDashboard: body._should_create_usage_dashboard,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** What JSON can say and PostgreSQL cannot store: the NUL character and half a surrogate pair. */
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab])/;
+
+function refuseUnstorableText(body: FlagInputBody): void {
+  for (const [field, value] of Object.entries(body)) {
+    if (UNSTORABLE.test(JSON.stringify(value) ?? '')) {
+      throw invalidField(
+        field,
+        'Null characters are not allowed.',
+        'null_characters_not_allowed',
+      );
+    }
+  }
+}
+
+/** Null stands for the default, which is false for every one of these fields. */
+function toBoolean(value: boolean | null | undefined): boolean | undefined {
+  return value === null ? false : value;
+}
+
+function toBucketingIdentifier(value: string | null | undefined) {
+  if (value === undefined) return undefined;
+  return value === 'device_id' ? ('device_id' as const) : ('distinct_id' as const);
+}
+
+function toDate(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
+}
+
+function toJson(value: unknown): JsonValue | undefined {
+  return isJson(value) ? value : undefined;
+}
+
+function toJsonObject(value: unknown): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined;
+}

@@ -1,0 +1,98 @@
+import { DomainError } from '../domain/errors.ts';
+import type { Contract } from './contract.ts';
+import type { ContractOperation } from './contract-document.ts';
+import { toErrorReply } from './error-reply.ts';
+import type { AnswerCompletely } from './hot-path.ts';
+import { type AnswerIngest, ingestLimitsOf } from './ingest.ts';
+import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import type { CheckReply } from './reply-check.ts';
+import type { WireReply, WireRequest } from './wire.ts';
+
+export interface AnswerOptions {
+  readonly contract: Contract;
+  readonly answerIngest: AnswerIngest;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Null in production. */
+  readonly checkReply: CheckReply | null;
+  /** Tells an outage of a dependency from a fault of the service. */
+  readonly translateError: (error: unknown) => unknown;
+}
+
+/**
+ * Answers every operation: a failure becomes the documented reply, the request is counted and
+ * logged. Outside production a reply that breaks the contract becomes a 500, so that tests see it.
+ */
+export function createAnswer(options: AnswerOptions): AnswerCompletely {
+  return async (operation, request) => {
+    const startedAt = process.hrtime.bigint();
+    let reply: WireReply;
+    try {
+      reply =
+        ingestLimitsOf(operation) === undefined
+          ? await options.contract.answer(operation, request)
+          : await options.answerIngest(operation, request);
+    } catch (error) {
+      reply = replyToFailure(options, operation, request, error);
+    }
+    const checked = options.checkReply === null ? reply : holdToContract(options, operation, reply);
+    options.metrics.countRequest(operation.id, checked.status);
+    logRequest(options.log, operation, request, checked, startedAt);
+    return checked;
+  };
+}
+
+function replyToFailure(
+  options: AnswerOptions,
+  operation: ContractOperation,
+  request: WireRequest,
+  thrown: unknown,
+): WireReply {
+  const error = options.translateError(thrown);
+  const fields = { requestId: request.requestId, operation: operation.id };
+  if (!(error instanceof DomainError)) {
+    options.log.error({ ...fields, err: error }, 'A request failed.');
+  } else if (error.kind === 'unavailable') {
+    options.log.warn({ ...fields, err: error.cause ?? error }, 'A dependency is unavailable.');
+  }
+  return toErrorReply(error, operation.errorStyle);
+}
+
+function holdToContract(
+  options: AnswerOptions,
+  operation: ContractOperation,
+  reply: WireReply,
+): WireReply {
+  const finding = options.checkReply?.(operation, reply) ?? null;
+  if (finding === null) return reply;
+  options.metrics.countContractViolation(operation.id);
+  options.log.error(
+    { operation: operation.id, status: reply.status, finding },
+    'A reply breaks the contract.',
+  );
+  return toErrorReply(new Error(finding), operation.errorStyle);
+}
+
+const NANOSECONDS_PER_MS = 1e6;
+
+/** The traffic itself is logged at debug level only; the metrics count it. */
+function logRequest(
+  log: Log,
+  operation: ContractOperation,
+  request: WireRequest,
+  reply: WireReply,
+  startedAt: bigint,
+): void {
+  const isTraffic = ingestLimitsOf(operation) !== undefined;
+  const fields = {
+    requestId: request.requestId,
+    operation: operation.id,
+    method: request.method,
+    path: request.path,
+    status: reply.status,
+    durationMs: Number(process.hrtime.bigint() - startedAt) / NANOSECONDS_PER_MS,
+  };
+  if (isTraffic && reply.status < 500) log.debug(fields, 'Answered.');
+  else log.info(fields, 'Answered.');
+}

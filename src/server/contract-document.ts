@@ -1,0 +1,94 @@
+import type { OpenAPIV3 } from 'openapi-types';
+import { parse } from 'yaml';
+import type { OperationId } from './operation.ts';
+import type { ErrorStyle } from './error-reply.ts';
+import { readPackageFile } from './package-root.ts';
+
+/** The contract as it is served and as it is built from. */
+export interface ContractDocument {
+  readonly yaml: string;
+  readonly json: string;
+  readonly definition: OpenAPIV3.Document;
+}
+
+/** Reads `openapi.yaml` of the installation. */
+export function readContract(): ContractDocument {
+  const yaml = readPackageFile('openapi.yaml');
+  const definition: OpenAPIV3.Document = parse(yaml);
+  return { yaml, json: JSON.stringify(definition), definition };
+}
+
+/** What the shell has to know of an operation, read once when the service starts. */
+export interface ContractOperation {
+  readonly id: OperationId;
+  /** Upper case. */
+  readonly method: string;
+  /** The path and its aliases, without the slash at the end. */
+  readonly paths: readonly string[];
+  readonly errorStyle: ErrorStyle;
+  readonly isSecured: boolean;
+  readonly requiredScope: string | null;
+  readonly hasBody: boolean;
+  readonly queryNames: ReadonlySet<string>;
+  readonly booleanQueryNames: ReadonlySet<string>;
+  /** The media type of each declared status; null for a status without a body. */
+  readonly mediaTypes: ReadonlyMap<number, string | null>;
+}
+
+/** An operation of openapi-backend, with the extensions that Burgee's contract uses. */
+export type ExtendedOperation = OpenAPIV3.OperationObject & {
+  readonly path: string;
+  readonly method: string;
+  readonly 'x-alias-paths'?: readonly string[];
+  readonly 'x-required-scope'?: string;
+};
+
+/** Reads one dereferenced operation. `id` is its operationId, known to have a handler. */
+export function readOperation(operation: ExtendedOperation, id: OperationId): ContractOperation {
+  const query = (operation.parameters ?? []).filter(isQueryParameter);
+  return {
+    id,
+    method: operation.method.toUpperCase(),
+    paths: [operation.path, ...(operation['x-alias-paths'] ?? [])].map(withoutSlash),
+    errorStyle: errorStyleOf(operation),
+    isSecured: (operation.security ?? []).length > 0,
+    requiredScope: operation['x-required-scope'] ?? null,
+    hasBody: operation.requestBody !== undefined,
+    queryNames: new Set(query.map((parameter) => parameter.name)),
+    booleanQueryNames: new Set(query.filter(isBoolean).map((parameter) => parameter.name)),
+    mediaTypes: new Map(
+      Object.entries(operation.responses).map(([status, response]) => [
+        Number(status),
+        mediaTypeOf(response),
+      ]),
+    ),
+  };
+}
+
+/** The path without the slash at its end, which is optional on every path. */
+export function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function errorStyleOf(operation: ExtendedOperation): ErrorStyle {
+  const [tag] = operation.tags ?? [];
+  return tag === 'evaluation' || tag === 'capture' ? tag : 'management';
+}
+
+function mediaTypeOf(
+  response: OpenAPIV3.ReferenceObject | OpenAPIV3.ResponseObject,
+): string | null {
+  const content = 'content' in response ? response.content : undefined;
+  return Object.keys(content ?? {})[0] ?? null;
+}
+
+function isQueryParameter(
+  parameter: OpenAPIV3.ReferenceObject | OpenAPIV3.ParameterObject,
+): parameter is OpenAPIV3.ParameterObject {
+  return 'in' in parameter && parameter.in === 'query';
+}
+
+function isBoolean(parameter: OpenAPIV3.ParameterObject): boolean {
+  const schema = parameter.schema;
+  return schema !== undefined && 'type' in schema && schema.type === 'boolean';
+}

@@ -1,0 +1,217 @@
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
+import Hapi from '@hapi/hapi';
+import { DomainError } from '../domain/errors.ts';
+import type { Contract } from './contract.ts';
+import type { ContractDocument, ContractOperation } from './contract-document.ts';
+import { toTooLarge, BodyTooLargeError, MANAGEMENT_MAX_BYTES } from './decode-body.ts';
+import { type ErrorStyle, jsonReply, toErrorReply } from './error-reply.ts';
+import type { AnswerCompletely } from './hot-path.ts';
+import { ingestLimitsOf } from './ingest.ts';
+import type { Metrics } from './metrics.ts';
+import type { WireReply } from './wire.ts';
+import { baseUrlOf, parseQuery, requestIdOf, splitTarget } from './wire-request.ts';
+
+export interface HapiOptions {
+  readonly contract: Contract;
+  readonly document: ContractDocument;
+  readonly metrics: Metrics;
+  readonly answer: AnswerCompletely;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** How long a client may take to send its body. */
+const PAYLOAD_TIMEOUT_MS = 15_000;
+
+declare module '@hapi/hapi' {
+  interface RouteOptionsApp {
+    readonly errorStyle?: ErrorStyle;
+  }
+}
+
+/**
+ * Hapi with one route for each path and operation of the contract, a 405 for every other method of
+ * those paths, and the routes of those who run the service. It does not listen: the front does, and
+ * hands requests over.
+ */
+export async function createHapi(options: HapiOptions): Promise<Hapi.Server> {
+  const server = Hapi.server({
+    listener: createHttpServer(),
+    autoListen: false,
+    debug: false,
+    router: { stripTrailingSlash: true },
+    routes: { state: { parse: false, failAction: 'ignore' } },
+  });
+  for (const operation of options.contract.operations) addOperation(server, operation, options);
+  addRefusedMethods(server, options.contract.operations);
+  addServiceRoutes(server, options);
+  server.ext('onPreResponse', (request, h) => {
+    const { response } = request;
+    if (!('isBoom' in response)) {
+      response.vary('origin');
+      return h.continue;
+    }
+    const style = request.route.settings.app?.errorStyle ?? 'management';
+    const error = toDomainError(response.output.statusCode, request.path, response);
+    return send(h, toErrorReply(error, style));
+  });
+  // Started, but not listening: before its start Hapi closes every connection after one reply.
+  await server.start();
+  return server;
+}
+
+/** The function by which Hapi takes a request from a listener. */
+export function requestListenerOf(server: Hapi.Server): (...args: unknown[]) => void {
+  const listener: Pick<HttpServer, 'listeners'> = server.listener;
+  const [listen] = listener.listeners('request');
+  if (listen === undefined) throw new Error('Hapi has no request listener.');
+  return (...args) => {
+    Reflect.apply(listen, server.listener, args);
+  };
+}
+
+function addOperation(server: Hapi.Server, operation: ContractOperation, options: HapiOptions) {
+  const maxBytes = ingestLimitsOf(operation)?.rawMaxBytes ?? MANAGEMENT_MAX_BYTES;
+  for (const path of operation.paths) {
+    server.route({
+      method: operation.method === 'GET' ? 'GET' : toMethod(operation.method),
+      path,
+      options: {
+        app: { errorStyle: operation.errorStyle },
+        ...(operation.method === 'GET'
+          ? {}
+          : {
+              payload: {
+                parse: false,
+                output: 'data',
+                // One byte over the limit is let through, so that the pipeline words the refusal.
+                maxBytes: maxBytes + 1,
+                timeout: PAYLOAD_TIMEOUT_MS,
+              },
+            }),
+      },
+      handler: async (request, h) => {
+        const target = splitTarget(request.raw.req.url ?? '/');
+        return send(
+          h,
+          await options.answer(operation, {
+            method: request.method.toUpperCase(),
+            path: target.path,
+            params: textParams(request.params),
+            query: parseQuery(target.search),
+            headers: request.raw.req.headers,
+            payload: Buffer.isBuffer(request.payload) ? request.payload : Buffer.alloc(0),
+            baseUrl: baseUrlOf(request.raw.req),
+            requestId: requestIdOf(request.raw.req),
+            receivedAt: new Date(request.info.received),
+          }),
+        );
+      },
+    });
+  }
+}
+
+function textParams(params: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
+}
+
+function toMethod(method: string): Hapi.RouteDefMethods {
+  const known = METHODS.find((candidate) => candidate === method);
+  if (known === undefined) throw new Error(`The contract uses the unknown method ${method}.`);
+  return known;
+}
+
+/** Registered by name: a wildcard route would win over the literal paths beside `/{id}`. */
+function addRefusedMethods(server: Hapi.Server, operations: readonly ContractOperation[]): void {
+  const methodsByPath = new Map<string, Set<string>>();
+  for (const operation of operations) {
+    for (const path of operation.paths) {
+      const methods = methodsByPath.get(path) ?? new Set();
+      methodsByPath.set(path, methods.add(operation.method));
+    }
+  }
+  for (const [path, methods] of methodsByPath) {
+    const allow = allowHeader(methods);
+    for (const method of METHODS.filter((candidate) => !methods.has(candidate))) {
+      server.route({
+        method,
+        path,
+        options:
+          method === 'GET' ? {} : { payload: { parse: false, output: 'stream', maxBytes: 1 } },
+        handler: (_request, h) =>
+          send(
+            h,
+            toErrorReply(
+              new DomainError('method_not_allowed', `Method "${method}" not allowed.`),
+              'management',
+            ),
+          ).header('allow', allow),
+      });
+    }
+  }
+}
+
+/** The `Allow` header for a path that answers these methods. */
+export function allowHeader(methods: ReadonlySet<string>): string {
+  const allowed = METHODS.filter((method) => methods.has(method) && method !== 'DELETE');
+  const withHead = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...withHead, 'OPTIONS'].join(', ');
+}
+
+function addServiceRoutes(server: Hapi.Server, options: HapiOptions): void {
+  const { document, metrics } = options;
+  server.route([
+    {
+      method: 'GET',
+      path: '/metrics',
+      handler: async (_request, h) =>
+        h.response(await metrics.render()).type('text/plain; version=0.0.4'),
+    },
+    {
+      method: 'GET',
+      path: '/openapi.yaml',
+      handler: (_request, h) => h.response(document.yaml).type('application/yaml'),
+    },
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      handler: (_request, h) => h.response(document.json).type('application/json'),
+    },
+  ]);
+}
+
+/** What Hapi itself refuses, in the domain's terms; anything unexpected stays what it was. */
+function toDomainError(status: number, path: string, error: Error): unknown {
+  if (status === 404) {
+    const detail = path.startsWith('/api/') ? 'Endpoint not found.' : 'Not found.';
+    return new DomainError('not_found', detail);
+  }
+  if (status === 413) return toTooLarge(new BodyTooLargeError(MANAGEMENT_MAX_BYTES));
+  if (status === 415) return new DomainError('unsupported_media_type', error.message);
+  if (status >= 400 && status < 500) return new DomainError('malformed', error.message);
+  return error;
+}
+
+function send(h: Hapi.ResponseToolkit, reply: WireReply): Hapi.ResponseObject {
+  const response = h.response(reply.body ?? undefined).code(reply.status);
+  for (const [name, value] of Object.entries(reply.headers)) {
+    if (name === 'content-type') response.type(value);
+    else response.header(name, value);
+  }
+  if (reply.headers['content-type'] === 'application/json') response.charset('');
+  return response;
+}
+
+/** The reply to everything while the service starts or stops. */
+export function notReadyReply(state: 'starting' | 'stopping'): WireReply {
+  return jsonReply(
+    503,
+    {
+      type: 'server_error',
+      code: 'service_unavailable',
+      detail: `Burgee is ${state}. Please try again shortly.`,
+      attr: null,
+    },
+    { 'retry-after': '1' },
+  );
+}

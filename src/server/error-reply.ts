@@ -1,0 +1,100 @@
+import { DomainError, type DomainErrorKind } from '../domain/errors.ts';
+import type { WireReply } from './wire.ts';
+
+/** How a refusal looks: an envelope of JSON, or a line of text for SDKs that send or evaluate. */
+export type ErrorStyle = 'management' | 'evaluation' | 'capture';
+
+interface Form {
+  readonly status: number;
+  readonly type: string;
+}
+
+const FORMS: Readonly<Record<DomainErrorKind, Form>> = {
+  malformed: { status: 400, type: 'invalid_request' },
+  invalid: { status: 400, type: 'validation_error' },
+  not_authenticated: { status: 401, type: 'authentication_error' },
+  authentication_failed: { status: 401, type: 'authentication_error' },
+  permission_denied: { status: 403, type: 'authentication_error' },
+  not_found: { status: 404, type: 'invalid_request' },
+  method_not_allowed: { status: 405, type: 'invalid_request' },
+  conflict: { status: 409, type: 'server_error' },
+  too_large: { status: 413, type: 'invalid_request' },
+  unsupported_media_type: { status: 415, type: 'invalid_request' },
+  unavailable: { status: 503, type: 'server_error' },
+};
+
+const RETRY_AFTER_SECONDS = '1';
+
+const SERVER_FAULT: Readonly<Record<Exclude<ErrorStyle, 'management'>, string>> = {
+  evaluation:
+    'An internal server error occurred. Please try again later or contact support if the ' +
+    'problem persists.',
+  capture: 'An internal server error occurred. Please try again later.',
+};
+
+const OUTAGE: Readonly<Record<Exclude<ErrorStyle, 'management'>, string>> = {
+  evaluation:
+    'Our database service is currently unavailable. This is likely a temporary issue. ' +
+    'Please try again in a few moments.',
+  capture: 'transient error, please retry',
+};
+
+/**
+ * The reply to a failure. Whatever is no DomainError is a fault of the service: 500, and nothing of
+ * it reaches the client.
+ */
+export function toErrorReply(error: unknown, style: ErrorStyle): WireReply {
+  if (!(error instanceof DomainError)) return serverFault(style);
+  const { status, type } = FORMS[error.kind];
+  const headers: Record<string, string> =
+    error.kind === 'unavailable' ? { 'retry-after': RETRY_AFTER_SECONDS } : {};
+  if (style !== 'management' && !isEnvelope(error, style)) {
+    const text = error.kind === 'unavailable' ? OUTAGE[style] : error.detail;
+    return textReply(status, text, headers);
+  }
+  return jsonReply(
+    status,
+    { type, code: error.code, detail: error.detail, attr: error.attr },
+    headers,
+  );
+}
+
+/** Evaluation tells a bad key in the envelope and everything else as text. */
+function isEnvelope(error: DomainError, style: ErrorStyle): boolean {
+  return (
+    style === 'evaluation' &&
+    (error.kind === 'not_authenticated' || error.kind === 'authentication_failed')
+  );
+}
+
+function serverFault(style: ErrorStyle): WireReply {
+  if (style !== 'management') return textReply(500, SERVER_FAULT[style]);
+  return jsonReply(500, {
+    type: 'server_error',
+    code: 'error',
+    detail: 'A server error occurred.',
+    attr: null,
+  });
+}
+
+/** A reply of plain text. */
+export function textReply(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): WireReply {
+  return { status, headers: { ...headers, 'content-type': 'text/plain; charset=utf-8' }, body: text };
+}
+
+/** A reply of JSON. */
+export function jsonReply(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): WireReply {
+  return {
+    status,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+}

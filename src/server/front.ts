@@ -1,0 +1,96 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { allowOrigin, answerOptions } from './cors.ts';
+import { notReadyReply } from './create-server.ts';
+import { jsonReply } from './error-reply.ts';
+import { type HotPath, writeReply } from './hot-path.ts';
+import { requestIdOf, splitTarget } from './wire-request.ts';
+
+/** Where a started application takes requests. */
+export interface Application {
+  readonly hotPath: HotPath;
+  readonly handOver: (message: IncomingMessage, response: ServerResponse) => void;
+  /** Whether flags can be served. */
+  readonly isReady: () => boolean;
+}
+
+/** The HTTP listener: it answers health checks at once, and everything else once there is an application. */
+export interface Front {
+  /** Starts to listen; rejects when the address is taken. Returns the port. */
+  listen(port: number, host: string): Promise<number>;
+  /** From now on the application takes the requests. */
+  open(application: Application): void;
+  /** Refuses new connections and waits for open requests, at most this long. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Makes the listener; it does not listen yet. */
+export function createFront(): Front {
+  let application: Application | null = null;
+  let isStopping = false;
+
+  const server = createServer((message, response) => {
+    const requestId = requestIdOf(message);
+    // Hapi's side reads the id here, so that both lanes tell the same one.
+    message.headers['x-request-id'] = requestId;
+    response.setHeader('x-request-id', requestId);
+    allowOrigin(message, response);
+    if (isStopping) response.setHeader('connection', 'close');
+    if (message.method === 'OPTIONS') answerOptions(message, response);
+    else if (!answerHealth(message, response, application, isStopping)) {
+      if (application === null) writeReply(response, notReadyReply('starting'));
+      else if (!application.hotPath(message, response, requestId)) {
+        application.handOver(message, response);
+      }
+    }
+  });
+
+  return {
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.off('error', reject);
+          resolve(portOf(server.address()));
+        });
+      }),
+    open(opened) {
+      application = opened;
+    },
+    close(graceMs) {
+      isStopping = true;
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+        server.closeIdleConnections();
+      });
+    },
+  };
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('No port is listened on.');
+  return address.port;
+}
+
+/** Answers `/_liveness` and `/_readiness`; says whether it did. */
+function answerHealth(
+  message: IncomingMessage,
+  response: ServerResponse,
+  application: Application | null,
+  isStopping: boolean,
+): boolean {
+  const { path } = splitTarget(message.url ?? '/');
+  const name = path.replace(/\/$/, '');
+  if (name !== '/_liveness' && name !== '/_readiness') return false;
+  if (message.method !== 'GET' && message.method !== 'HEAD') return false;
+  if (name === '/_liveness') writeReply(response, jsonReply(200, { status: 'alive' }));
+  else if (isStopping) writeReply(response, jsonReply(503, { status: 'stopping' }));
+  else if (application === null || !application.isReady()) {
+    writeReply(response, jsonReply(503, { status: 'starting' }));
+  } else writeReply(response, jsonReply(200, { status: 'ready' }));
+  return true;
+}

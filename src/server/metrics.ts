@@ -1,0 +1,88 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What the service counts, in the Prometheus text format. */
+export interface Metrics {
+  /** Counts an answered request. */
+  countRequest(operation: string, status: number): void;
+  /** Notes how long the engine took for the flags of one request, in seconds. */
+  observeEvaluation(seconds: number): void;
+  /** Counts a reply that the contract does not allow. */
+  countContractViolation(operation: string): void;
+  /** Adds a gauge whose value is read when the metrics are. */
+  addGauge(name: string, help: string, read: () => number): void;
+  /** Adds a gauge with one value for each label, read when the metrics are. */
+  addLabelledGauge(
+    name: string,
+    help: string,
+    label: string,
+    read: () => Iterable<readonly [string, number]>,
+  ): void;
+  /** The metrics as text. */
+  render(): Promise<string>;
+}
+
+const EVALUATION_BUCKETS_SECONDS = [
+  0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3,
+];
+
+/** A registry of its own, so that two services in one process do not mix. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry, prefix: 'burgee_' });
+  const requests = new Counter({
+    name: 'burgee_requests_total',
+    help: 'Requests by operation and status.',
+    labelNames: ['operation', 'status'],
+    registers,
+  });
+  const violations = new Counter({
+    name: 'burgee_contract_violations_total',
+    help: 'Replies that the contract does not allow, by operation.',
+    labelNames: ['operation'],
+    registers,
+  });
+  const evaluation = new Histogram({
+    name: 'burgee_evaluation_seconds',
+    help: 'Time that the engine took for the flags of one request.',
+    buckets: EVALUATION_BUCKETS_SECONDS,
+    registers,
+  });
+  const requestCounters = new Map<string, Counter.Internal>();
+  return {
+    countRequest(operation, status) {
+      const name = `${operation} ${status}`;
+      let counter = requestCounters.get(name);
+      if (counter === undefined) {
+        counter = requests.labels(operation, String(status));
+        requestCounters.set(name, counter);
+      }
+      counter.inc();
+    },
+    observeEvaluation: (seconds) => evaluation.observe(seconds),
+    countContractViolation: (operation) => violations.labels(operation).inc(),
+    addGauge(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+    addLabelledGauge(name, help, label, read) {
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers,
+        collect() {
+          this.reset();
+          for (const [value, reading] of read()) this.labels(value).set(reading);
+        },
+      });
+    },
+    render: () => registry.metrics(),
+  };
+}

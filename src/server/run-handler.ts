@@ -1,0 +1,106 @@
+import type { ParsedRequest } from 'openapi-backend';
+import type { Caller, ProjectAccess } from '../domain/access.ts';
+import type { ContractOperation } from './contract-document.ts';
+import {
+  type Handlers,
+  type OperationId,
+  type OperationRequest,
+  RawJson,
+  type ReplyHeaders,
+  type RequestOrigin,
+} from './operation.ts';
+import type { WireReply, WireRequest } from './wire.ts';
+
+/** The parts of a request that the contract's validators looked at. */
+type CheckedParts = Pick<ParsedRequest, 'params' | 'query' | 'requestBody'>;
+
+/** A request that is about to be handed to the handler of some operation. */
+interface HandlerRequest {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly caller: Caller | null;
+  readonly access: ProjectAccess | null;
+  readonly origin: RequestOrigin;
+  readonly reply: (status: number, body: unknown, headers?: ReplyHeaders) => UncheckedReply;
+}
+
+interface UncheckedReply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: ReplyHeaders;
+}
+
+/** Runs the handler of the operation on a request that passed the contract. */
+export async function runHandler(
+  handlers: Handlers,
+  operation: ContractOperation,
+  call: {
+    readonly request: WireRequest;
+    readonly caller: Caller | null;
+    readonly access: ProjectAccess | null;
+  },
+  checked: CheckedParts,
+): Promise<WireReply> {
+  const request: HandlerRequest = {
+    params: checked.params,
+    query: checked.query,
+    body: checked.requestBody,
+    caller: call.caller,
+    access: call.access,
+    origin: toOrigin(call.request),
+    reply: (status, body, headers = {}) => ({ status, body, headers }),
+  };
+  return toWireReply(operation, await invoke(handlers, operation.id, request));
+}
+
+async function invoke<Id extends OperationId>(
+  handlers: Handlers,
+  id: Id,
+  request: HandlerRequest,
+): Promise<UncheckedReply> {
+  if (!passedContract(request, id)) throw new Error(`No access was decided for ${id}.`);
+  return handlers[id](request);
+}
+
+/**
+ * The one place where checked values get their types: the contract's validators have looked at
+ * params, query and body before this runs, and the types are generated from the same contract.
+ */
+function passedContract<Id extends OperationId>(
+  request: HandlerRequest,
+  _id: Id,
+): request is HandlerRequest & OperationRequest<Id> {
+  return request.caller === null || request.access !== null;
+}
+
+function toOrigin(request: WireRequest): RequestOrigin {
+  return {
+    baseUrl: request.baseUrl,
+    path: request.path,
+    rawQuery: request.query,
+    headers: request.headers,
+    requestId: request.requestId,
+    receivedAt: request.receivedAt,
+  };
+}
+
+function toWireReply(operation: ContractOperation, reply: UncheckedReply): WireReply {
+  const mediaType = operation.mediaTypes.get(reply.status);
+  if (mediaType === undefined) {
+    throw new Error(`${operation.id} answered the undeclared status ${reply.status}.`);
+  }
+  if (mediaType === null) return { status: reply.status, headers: reply.headers, body: null };
+  const contentType = mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType;
+  return {
+    status: reply.status,
+    headers: { ...reply.headers, 'content-type': contentType },
+    body: toText(reply.body, mediaType),
+  };
+}
+
+function toText(body: unknown, mediaType: string): string {
+  if (body instanceof RawJson) return body.text;
+  if (typeof body === 'string' && !mediaType.endsWith('json')) return body;
+  return JSON.stringify(body);
+}

@@ -1,0 +1,63 @@
+import type { Caller, ProjectAccess } from '../domain/access.ts';
+import { DomainError } from '../domain/errors.ts';
+import { isJsonObject } from '../domain/json.ts';
+import type { WireRequest } from './wire.ts';
+
+/** Looks keys and projects up. An outage is thrown as `unavailable`, never told as a bad key. */
+export interface Gatekeeper {
+  /** The holder of a secret key, or null when nobody holds it. */
+  authenticate(secret: string): Promise<Caller | null>;
+  /**
+   * Lets the caller into a project, or throws: 404 for an unknown one, 403 for another's, 401 for
+   * an unknown token. `projectId` is the path's text; null takes the caller's own project.
+   */
+  enterProject(
+    caller: Caller,
+    target: { readonly projectId: string | null; readonly token: string | null },
+  ): Promise<ProjectAccess>;
+}
+
+/** A secret that the request carries, and where it was found. */
+export interface Credential {
+  readonly secret: string;
+  readonly source: 'request Authorization header' | 'body' | 'query string';
+}
+
+/**
+ * The first credential that is there: the bearer header, then the body, then the query. Only that
+ * one is tried.
+ */
+export function findCredential(request: WireRequest, body: unknown): Credential | null {
+  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (bearer !== undefined) return { secret: bearer, source: 'request Authorization header' };
+  if (isJsonObject(body)) {
+    const secret = body.personal_api_key ?? body.secret_api_key;
+    if (typeof secret === 'string' && secret !== '') return { secret, source: 'body' };
+  }
+  const secret = request.query.personal_api_key;
+  return secret === undefined || secret === '' ? null : { secret, source: 'query string' };
+}
+
+/** Why nobody was let in: no credential, or one that nobody holds or that does not belong here. */
+export function refuseCredential(credential: Credential | null): DomainError {
+  if (credential === null) {
+    return new DomainError(
+      'not_authenticated',
+      'Authentication credentials were not provided.',
+    );
+  }
+  return new DomainError(
+    'authentication_failed',
+    `Personal API key found in ${credential.source} is invalid.`,
+  );
+}
+
+/** The project API key by which a request names its project, apart from its path. */
+export function findProjectToken(request: WireRequest): string | null {
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    const token = request.query.token ?? request.query.api_key ?? '';
+    if (token !== '') return token;
+  }
+  const header = request.headers['x-posthog-project-api-key'];
+  return typeof header === 'string' && header !== '' ? header : null;
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { parse } from 'node:querystring';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The id of a request: the one that the client or a proxy gave it, if that is a UUID, or a new one. */
+export function requestIdOf(message: IncomingMessage): string {
+  const given = message.headers['x-request-id'];
+  return typeof given === 'string' && UUID.test(given) ? given.toLowerCase() : randomUUID();
+}
+
+/** The path and the query of a request target. */
+export function splitTarget(target: string): { path: string; search: string } {
+  const mark = target.indexOf('?');
+  if (mark === -1) return { path: target, search: '' };
+  return { path: target.slice(0, mark), search: target.slice(mark + 1) };
+}
+
+/** The query parameters, the last value counting when a name comes twice. */
+export function parseQuery(search: string): Record<string, string> {
+  const query: Record<string, string> = {};
+  if (search === '') return query;
+  for (const [name, value] of Object.entries(parse(search))) {
+    const last = Array.isArray(value) ? value.at(-1) : value;
+    if (last !== undefined && name !== '__proto__') query[name] = last;
+  }
+  return query;
+}
+
+/** Scheme, host and port under which the client reached Burgee, a proxy's word on the scheme heard. */
+export function baseUrlOf(message: IncomingMessage): string {
+  const forwarded = message.headers['x-forwarded-proto'];
+  const scheme = forwarded === 'https' ? 'https' : 'http';
+  const host = message.headers.host ?? `${message.socket.localAddress}:${message.socket.localPort}`;
+  return `${scheme}://${host}`;
+}

@@ -1,0 +1,21 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** A request as it came over the wire, routed but not decoded. */
+export interface WireRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
+  readonly payload: Buffer;
+  readonly baseUrl: string;
+  readonly requestId: string;
+  readonly receivedAt: Date;
+}
+
+/** A reply as it goes over the wire. Header names are lower case. */
+export interface WireReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
