@@ -1,10 +1,11 @@
+import { ConfigError } from './config.ts';
 import { isDatabaseOutage } from './domain/database/database-error.ts';
 import { EmbeddedPostgresError } from './domain/database/embedded-error.ts';
 import { DomainError } from './domain/errors.ts';
 
 /** What went wrong, for the person at the terminal: what failed, and what to do if that is known. */
 export function describeFailure(error: unknown): string {
-  if (error instanceof EmbeddedPostgresError) return error.message;
+  if (error instanceof EmbeddedPostgresError || error instanceof ConfigError) return error.message;
   if (error instanceof DomainError) {
     return error.attr === null ? error.detail : `${error.attr}: ${error.detail}`;
   }
@@ -26,5 +27,7 @@ export function describeFailure(error: unknown): string {
 /** An error that stands for several has no text of its own. */
 function messageOf(error: Error): string {
   if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
-  return error.errors.map((part: unknown) => (part instanceof Error ? part.message : '')).join('; ');
+  return error.errors
+    .map((part: unknown) => (part instanceof Error ? part.message : ''))
+    .join('; ');
 }

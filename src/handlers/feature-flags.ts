@@ -44,7 +44,11 @@ export function createFlagHandlers(context: FlagCommandsContext): FlagHandlers {
       const offset = query.offset ?? 0;
       const { count, flags } = await listFlags(context.db, access.projectId, { limit, offset });
       const results = flags.map((described) => describe(described, access.caller));
-      return reply(200, { count, ...offsetLinks(origin, { limit, offset, total: count }), results });
+      return reply(200, {
+        count,
+        ...offsetLinks(origin, { limit, offset, total: count }),
+        results,
+      });
     },
 
     async createFeatureFlag({ body, access, reply }) {

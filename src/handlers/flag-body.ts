@@ -141,11 +141,7 @@ const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab])/;
 function refuseUnstorableText(body: FlagInputBody): void {
   for (const [field, value] of Object.entries(body)) {
     if (UNSTORABLE.test(JSON.stringify(value) ?? '')) {
-      throw invalidField(
-        field,
-        'Null characters are not allowed.',
-        'null_characters_not_allowed',
-      );
+      throw invalidField(field, 'Null characters are not allowed.', 'null_characters_not_allowed');
     }
   }
 }

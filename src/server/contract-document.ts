@@ -1,7 +1,7 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { parse } from 'yaml';
-import type { OperationId } from './operation.ts';
 import type { ErrorStyle } from './error-reply.ts';
+import type { OperationId } from './operation.ts';
 import { readPackageFile } from './package-root.ts';
 
 /** The contract as it is served and as it is built from. */

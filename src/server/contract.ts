@@ -4,14 +4,24 @@ import { type Context, OpenAPIBackend } from 'openapi-backend';
 import type { OpenAPIV3 } from 'openapi-types';
 import { type Caller, hasScope, type ProjectAccess } from '../domain/access.ts';
 import { DomainError } from '../domain/errors.ts';
-import { type ContractDocument, type ContractOperation, readOperation } from './contract-document.ts';
+import {
+  type ContractDocument,
+  type ContractOperation,
+  readOperation,
+} from './contract-document.ts';
 import { pickFinding, toContractError } from './contract-errors.ts';
 import { ContractRouter, type RoutedRequest } from './contract-router.ts';
 import { decodeManagementBody } from './decode-body.ts';
 import { normaliseQuery } from './normalise-query.ts';
 import type { Handlers, OperationId } from './operation.ts';
 import { runHandler } from './run-handler.ts';
-import { type Credential, findCredential, findProjectToken, type Gatekeeper, refuseCredential } from './security.ts';
+import {
+  type Credential,
+  findCredential,
+  findProjectToken,
+  type Gatekeeper,
+  refuseCredential,
+} from './security.ts';
 import type { WireReply, WireRequest } from './wire.ts';
 
 export interface ContractOptions {
@@ -120,7 +130,9 @@ function registerRefusals(api: Backend): void {
   api.register('validationFail', (context: Context, call: Call) => {
     if (call.bodyError !== null) throw call.bodyError;
     const finding = pickFinding(context.validation.errors ?? []);
-    throw finding === undefined ? new Error('An invalid request without a finding.') : toContractError(finding);
+    throw finding === undefined
+      ? new Error('An invalid request without a finding.')
+      : toContractError(finding);
   });
 }
 
@@ -175,11 +187,7 @@ function textHeaders(request: WireRequest): Record<string, string | string[]> {
   return headers;
 }
 
-function checkBody(
-  api: Backend,
-  operation: ContractOperation,
-  body: unknown,
-): ErrorObject | null {
+function checkBody(api: Backend, operation: ContractOperation, body: unknown): ErrorObject | null {
   const [validate] = api.validator.getRequestValidatorsForOperation(operation.id) ?? [];
   if (validate === undefined || validate({ requestBody: body })) return null;
   return pickFinding(validate.errors ?? []) ?? null;

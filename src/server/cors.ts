@@ -20,7 +20,10 @@ export function allowOrigin(message: IncomingMessage, response: ServerResponse):
 export function answerOptions(message: IncomingMessage, response: ServerResponse): void {
   const isPreflight = message.headers['access-control-request-method'] !== undefined;
   if (isPreflight) {
-    response.setHeader('access-control-allow-methods', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
+    response.setHeader(
+      'access-control-allow-methods',
+      'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+    );
     const headers = message.headers['access-control-request-headers'];
     if (headers !== undefined) response.setHeader('access-control-allow-headers', headers);
     response.setHeader('access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS);

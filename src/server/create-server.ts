@@ -3,7 +3,7 @@ import Hapi from '@hapi/hapi';
 import { DomainError } from '../domain/errors.ts';
 import type { Contract } from './contract.ts';
 import type { ContractDocument, ContractOperation } from './contract-document.ts';
-import { toTooLarge, BodyTooLargeError, MANAGEMENT_MAX_BYTES } from './decode-body.ts';
+import { BodyTooLargeError, MANAGEMENT_MAX_BYTES, toTooLarge } from './decode-body.ts';
 import { type ErrorStyle, jsonReply, toErrorReply } from './error-reply.ts';
 import type { AnswerCompletely } from './hot-path.ts';
 import { ingestLimitsOf } from './ingest.ts';

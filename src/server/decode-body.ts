@@ -59,10 +59,7 @@ export function decodeManagementBody(headers: IncomingHttpHeaders, payload: Buff
 
 /** A body over the limit as the management API tells it. */
 export function toTooLarge(error: BodyTooLargeError): DomainError {
-  return new DomainError(
-    'too_large',
-    `The request body is larger than ${error.limitBytes} bytes.`,
-  );
+  return new DomainError('too_large', `The request body is larger than ${error.limitBytes} bytes.`);
 }
 
 export interface IngestOptions {

@@ -83,7 +83,11 @@ export function textReply(
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): WireReply {
-  return { status, headers: { ...headers, 'content-type': 'text/plain; charset=utf-8' }, body: text };
+  return {
+    status,
+    headers: { ...headers, 'content-type': 'text/plain; charset=utf-8' },
+    body: text,
+  };
 }
 
 /** A reply of JSON. */

@@ -42,7 +42,10 @@ export function createHotPath(
     readBody(message, ingestLimitsOf(operation)?.rawMaxBytes ?? 0, (payload) => {
       if (payload === null) {
         response.setHeader('connection', 'close');
-        writeReply(response, refuseLargeBody(operation, ingestLimitsOf(operation)?.rawMaxBytes ?? 0));
+        writeReply(
+          response,
+          refuseLargeBody(operation, ingestLimitsOf(operation)?.rawMaxBytes ?? 0),
+        );
         return;
       }
       answer(operation, {

@@ -41,10 +41,7 @@ export function findCredential(request: WireRequest, body: unknown): Credential 
 /** Why nobody was let in: no credential, or one that nobody holds or that does not belong here. */
 export function refuseCredential(credential: Credential | null): DomainError {
   if (credential === null) {
-    return new DomainError(
-      'not_authenticated',
-      'Authentication credentials were not provided.',
-    );
+    return new DomainError('not_authenticated', 'Authentication credentials were not provided.');
   }
   return new DomainError(
     'authentication_failed',

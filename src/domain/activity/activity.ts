@@ -39,7 +39,13 @@ export function diffFields(
   for (const [field, value] of Object.entries(after)) {
     const previous = before[field] ?? null;
     if (isSameJson(previous, value)) continue;
-    changes.push({ type, action: actionOf(previous, value), field, before: previous, after: value });
+    changes.push({
+      type,
+      action: actionOf(previous, value),
+      field,
+      before: previous,
+      after: value,
+    });
   }
   return changes;
 }

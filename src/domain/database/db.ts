@@ -30,6 +30,9 @@ const ACQUIRE_TIMEOUT_MS = 5_000;
 /** How long connecting may take before the database counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
+/** Knex prints what it also throws. Whoever catches the error logs it. */
+const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} };
+
 /** Opens a pool of at most `poolMax` connections; nothing connects before the first query. */
 export function createDb(connection: DatabaseConnection, poolMax = 10): Db {
   return knexPackage.knex({
@@ -37,6 +40,7 @@ export function createDb(connection: DatabaseConnection, poolMax = 10): Db {
     connection: { ...connectionConfig(connection), connectionTimeoutMillis: CONNECT_TIMEOUT_MS },
     pool: { min: 0, max: poolMax },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+    log: SILENT,
   });
 }
 

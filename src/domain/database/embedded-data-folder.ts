@@ -26,7 +26,8 @@ const INITDB_OPTIONS = [
   '--encoding=UTF8',
   '--locale=C',
   '--locale-provider=builtin',
-  '--builtin-locale=C',
+  // Unicode folding for lower() and ILIKE, the same on every machine, without a system locale.
+  '--builtin-locale=C.UTF-8',
   '--auth=scram-sha-256',
   '--no-instructions',
 ];

@@ -89,7 +89,7 @@ describe('relative dates', () => {
     ['2m', '2024-01-29T12:00:00Z'],
     ['3m', '2023-12-29T12:00:00Z'],
     ['1y', '2023-03-31T12:00:00Z'],
-    ['9999d', '1996-11-13T12:00:00Z'],
+    ['9999d', '1996-11-14T12:00:00Z'],
   ])('%s before 31 March 2024 noon is %s', (relative, expected) => {
     expect(isMatch('is_date_exact', relative, expected)).toBe(true);
     expect(isMatch('is_date_exact', expected, relative)).toBe(true);
@@ -100,10 +100,10 @@ describe('relative dates', () => {
     expect(isMatch('is_date_exact', '4y', '2020-02-28T12:00:00Z', setting)).toBe(true);
   });
 
-  it.each(['10000d', '7', '7days', '7D', '+7d', '1.5d', ' 7d', '-', 'd'])(
+  it.each(['10000d', '7days', '7D', '+7d', '1.5d', ' 7d', '-', 'd'])(
     'are not written "%s"',
     (text) => {
-      expect(isMatch('is_date_after', text, '2024-03-31T11:59:59Z')).toBe(text === '7');
+      expect(isMatch('is_date_after', text, '2024-03-31T11:59:59Z')).toBe(false);
     },
   );
 

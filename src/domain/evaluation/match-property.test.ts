@@ -31,8 +31,6 @@ type Case = [
   expected: boolean,
 ];
 
-const DEEP: JsonValue = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
-
 describe('exact', () => {
   it.each<Case>([
     ['exact', 'pro', 'pro', true],
@@ -53,7 +51,6 @@ describe('exact', () => {
     ['exact', 'pro', MISSING, false],
     ['exact', undefined, 'pro', false],
     ['exact', null, null, false],
-    ['exact', 'pro', DEEP, false],
   ])('%s %j on %j is %s', (operator, value, property, expected) => {
     expect(isMatch(operator, value, property)).toBe(expected);
   });
@@ -65,7 +62,6 @@ describe('exact', () => {
     ['exact', true, 1, false],
     ['exact', true, [true, 'true'], true],
     ['exact', true, [true, 'no'], false],
-    ['exact', true, DEEP, false],
     ['exact', false, false, true],
     ['exact', 'false', 'banana', true],
     ['exact', 'false', 0, true],
@@ -132,7 +128,6 @@ describe('text', () => {
     ['not_icontains', 'B', 'abc', false],
     ['not_icontains', 'x', MISSING, true],
     ['not_icontains', undefined, 'abc', false],
-    ['not_icontains', 'x', DEEP, false],
     ['icontains_multi', ['x', 'B'], 'abc', true],
     ['icontains_multi', ['x', 'y'], 'abc', false],
     ['icontains_multi', 'B', 'abc', true],
@@ -221,6 +216,21 @@ describe('numbers', () => {
     ['not_between', [1, 3], MISSING, true],
   ])('%s %j on %j is %s', (operator, value, property, expected) => {
     expect(isMatch(operator, value, property)).toBe(expected);
+  });
+});
+
+describe('a value nested too deeply to be written as text', () => {
+  const deep: JsonValue = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+
+  it.each<[string, JsonValue]>([
+    ['exact', 'pro'],
+    ['exact', true],
+    ['not_icontains', 'x'],
+    ['semver_neq', '1.0.0'],
+    ['is_date_after', '2020-01-01'],
+    ['gt', 1],
+  ])('does not match under %s %j, and does no harm', (operator, value) => {
+    expect(isMatch(operator, value, deep)).toBe(false);
   });
 });
 

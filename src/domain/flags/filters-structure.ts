@@ -16,7 +16,10 @@ const PROPERTY_TYPES = new Set<JsonValue>(['person', 'cohort', 'group', 'flag'])
 export function checkFiltersStructure(filters: JsonObject): void {
   checkIntegerOrNull(filters.aggregation_group_type_index, 'aggregation_group_type_index');
   checkBooleanOrNull(filters.early_exit, 'early_exit must be a boolean or null, got');
-  checkBooleanOrNull(filters.feature_enrollment, 'feature_enrollment must be a boolean or null, got');
+  checkBooleanOrNull(
+    filters.feature_enrollment,
+    'feature_enrollment must be a boolean or null, got',
+  );
   checkHoldout(filters.holdout);
   checkMultivariate(filters.multivariate);
   const groups = filters.groups;
@@ -62,7 +65,9 @@ function checkProperty(property: JsonValue, path: string): void {
   }
   const operator = property.operator ?? null;
   if (operator !== null && typeof operator !== 'string') {
-    throw filtersError(`${path}.operator must be a string or null, got ${pythonTypeName(operator)}`);
+    throw filtersError(
+      `${path}.operator must be a string or null, got ${pythonTypeName(operator)}`,
+    );
   }
   if (property.negation !== undefined) {
     const negation = property.negation;

@@ -85,8 +85,10 @@ export async function updateFlag(
   return changeProject(context, author.projectId, async (tx) => {
     const before = await lockFlag(tx, author.projectId, id);
     validateFlagFields(input, before);
-    const merged = input.filters === undefined ? undefined : { ...before.filters, ...input.filters };
-    const filters = merged === undefined ? {} : { filters: prepareFilters(merged, context.compilePattern) };
+    const merged =
+      input.filters === undefined ? undefined : { ...before.filters, ...input.filters };
+    const filters =
+      merged === undefined ? {} : { filters: prepareFilters(merged, context.compilePattern) };
     const [row] = await tx('feature_flags')
       .where({ id })
       .update({

@@ -113,9 +113,7 @@ function validateVariants(filters: JsonObject): void {
     sum += Number(variant.rollout_percentage);
   }
   if (Math.abs(sum - 100) > SUM_TOLERANCE) {
-    throw filtersError(
-      'Invalid variant definitions: Variant rollout percentages must sum to 100.',
-    );
+    throw filtersError('Invalid variant definitions: Variant rollout percentages must sum to 100.');
   }
 }
 
@@ -137,7 +135,10 @@ function validateAggregation(condition: JsonObject, filters: JsonObject): void {
   }
 }
 
-function validatePayloads(filters: JsonObject, variantKeys: ReadonlySet<JsonValue | undefined>): void {
+function validatePayloads(
+  filters: JsonObject,
+  variantKeys: ReadonlySet<JsonValue | undefined>,
+): void {
   const payloads = filters.payloads ?? null;
   if (payloads === null) return;
   if (!isJsonObject(payloads)) throw filtersError('Payloads must be passed as a dictionary');

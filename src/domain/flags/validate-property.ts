@@ -1,5 +1,5 @@
-import type { CompilePattern } from '../evaluation/definitions.ts';
 import { parseDate } from '../evaluation/date-value.ts';
+import type { CompilePattern } from '../evaluation/definitions.ts';
 import { parseVersion, parseWildcard } from '../evaluation/semver.ts';
 import { createWallClock } from '../evaluation/wall-clock.ts';
 import type { JsonObject, JsonValue } from '../json.ts';

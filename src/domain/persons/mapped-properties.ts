@@ -85,10 +85,10 @@ const SERVER_LIBRARIES = new Set([
 
 const SERVER_SYSTEM_KEYS = new Set(['$os', '$os_name', '$os_version']);
 
-const MAPPED_KEYS = [...CLIENT_KEYS, ...CAMPAIGN_KEYS].map((key) => ({
-  key,
-  initialKey: `$initial_${key.replace(/^\$/, '')}`,
-}));
+/** Each mapped key with the key under which the first value is kept. */
+const INITIAL_KEYS = new Map(
+  [...CLIENT_KEYS, ...CAMPAIGN_KEYS].map((key) => [key, `$initial_${key.replace(/^\$/, '')}`]),
+);
 
 /** Person properties that an event implies without stating them. */
 export interface MappedProperties {
@@ -107,9 +107,11 @@ export function mapEventProperties(properties: JsonObject): MappedProperties {
   const setOnce: Record<string, JsonValue> = {};
   let isEmpty = true;
   const isServer = typeof properties.$lib === 'string' && SERVER_LIBRARIES.has(properties.$lib);
-  for (const { key, initialKey } of MAPPED_KEYS) {
+  for (const key in properties) {
+    const initialKey = INITIAL_KEYS.get(key);
     const value = properties[key];
-    if (value === undefined || (isServer && SERVER_SYSTEM_KEYS.has(key))) continue;
+    if (initialKey === undefined || value === undefined) continue;
+    if (isServer && SERVER_SYSTEM_KEYS.has(key)) continue;
     set[key] = value;
     setOnce[initialKey] = value;
     isEmpty = false;

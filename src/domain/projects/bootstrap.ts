@@ -1,12 +1,7 @@
 import type { Db } from '../database/db.ts';
 import { generateKey } from './keys.ts';
 import type { Project } from './project.ts';
-import {
-  addMember,
-  createPersonalApiKey,
-  createProject,
-  createUser,
-} from './projects-commands.ts';
+import { addMember, createPersonalApiKey, createProject, createUser } from './projects-commands.ts';
 import { hasProjects } from './projects-queries.ts';
 
 /** Keys that an unattended installation brings; what is absent is drawn. */

@@ -3,7 +3,7 @@ import { isUniqueViolation } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
 import { invalidField, notFound } from '../errors.ts';
 import { generateKey, hashKey, hintOfKey } from './keys.ts';
-import { type Project, toProject, type User, toUser } from './project.ts';
+import { type Project, toProject, toUser, type User } from './project.ts';
 import { raiseIdentityRevision } from './projects-writes.ts';
 
 /** A new project and its secret key, which is not stored and cannot be shown again. */
@@ -88,8 +88,10 @@ export async function createPersonalApiKey(
   tx: Tx,
   input: NewPersonalApiKey,
 ): Promise<{ id: string; key: string }> {
-  if (input.label.trim() === '') throw invalidField('label', 'This field may not be blank.', 'blank');
-  if (input.scopes.length === 0) throw invalidField('scopes', 'Name at least one scope.', 'required');
+  if (input.label.trim() === '')
+    throw invalidField('label', 'This field may not be blank.', 'blank');
+  if (input.scopes.length === 0)
+    throw invalidField('scopes', 'Name at least one scope.', 'required');
   for (const scope of input.scopes) {
     if (!isScope(scope)) throw invalidField('scopes', `Invalid scope: ${scope}`);
   }
@@ -117,7 +119,8 @@ export async function revokePersonalApiKey(db: Db, id: string): Promise<void> {
       .whereNull('revoked_at')
       .update({ revoked_at: tx.fn.now() })
       .returning('id');
-    if (revoked.length === 0) throw notFound(`There is no living personal API key with the id ${id}.`);
+    if (revoked.length === 0)
+      throw notFound(`There is no living personal API key with the id ${id}.`);
     await raiseIdentityRevision(tx);
   });
 }

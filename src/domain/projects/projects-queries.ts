@@ -1,6 +1,6 @@
 import type { Db } from '../database/db.ts';
 import type { ProjectRow } from '../database/tables.ts';
-import { type Project, toProject, type User, toUser } from './project.ts';
+import { type Project, toProject, toUser, type User } from './project.ts';
 
 /** Every project, lowest id first. */
 export async function listProjects(db: Db): Promise<Project[]> {

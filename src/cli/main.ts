@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+import { readPackageFile } from '../server/package-root.ts';
+import { runCli } from './program.ts';
+
+const { version }: { version: string } = JSON.parse(readPackageFile('package.json'));
+
+process.exitCode = await runCli(
+  process.argv.slice(2),
+  {
+    env: process.env,
+    print: (text) => process.stdout.write(`${text}\n`),
+    complain: (text) => process.stderr.write(`${text}\n`),
+  },
+  version,
+);

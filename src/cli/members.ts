@@ -1,0 +1,48 @@
+import type { Db } from '../domain/database/db.ts';
+import { DomainError, invalidField } from '../domain/errors.ts';
+import type { Project, User } from '../domain/projects/project.ts';
+import { getUserByEmail, listProjects, listUsers } from '../domain/projects/projects-queries.ts';
+
+const ID = /^[1-9]\d{0,9}$/;
+
+/** The projects with these ids. Throws when one does not exist. */
+export async function findProjects(db: Db, ids: readonly string[]): Promise<Project[]> {
+  const projects = new Map((await listProjects(db)).map((project) => [project.id, project]));
+  return ids.map((id) => {
+    const project = ID.test(id) ? projects.get(Number(id)) : undefined;
+    if (project === undefined) throw new DomainError('not_found', `There is no project ${id}.`);
+    return project;
+  });
+}
+
+/** The user with this e-mail address. Throws when there is none. */
+export async function findUser(db: Db, email: string): Promise<User> {
+  const user = await getUserByEmail(db, email);
+  if (user === undefined) {
+    throw new DomainError('not_found', `There is no user with the address ${email}.`);
+  }
+  return user;
+}
+
+/** The only project, for commands that need not name it. Throws when a choice is needed. */
+export async function onlyProject(db: Db): Promise<Project> {
+  const [project, ...others] = await listProjects(db);
+  if (project === undefined) throw nothingYet('project');
+  if (others.length === 0) return project;
+  throw invalidField('--projects', 'Name the projects, as there is not just one.', 'required');
+}
+
+/** The only user, for commands that need not name them. Throws when a choice is needed. */
+export async function onlyUser(db: Db): Promise<User> {
+  const [user, ...others] = await listUsers(db);
+  if (user === undefined) throw nothingYet('user');
+  if (others.length === 0) return user;
+  throw invalidField('--members', 'Name the members, as there is not just one user.', 'required');
+}
+
+function nothingYet(noun: string): DomainError {
+  return new DomainError(
+    'not_found',
+    `There is no ${noun} yet. The first start of Burgee makes one.`,
+  );
+}

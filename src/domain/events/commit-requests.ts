@@ -1,0 +1,105 @@
+import { isDatabaseOutage, toDomainError } from '../database/database-error.ts';
+import type { Db, Tx } from '../database/db.ts';
+import { CaptureError } from './capture-error.ts';
+import { ensurePartitions, toDay } from './event-partitions.ts';
+import { type PreparedEvent, writeEvents } from './events-writes.ts';
+import type { CaptureRequest } from './request-queue.ts';
+
+/** The day after is made as well, so that midnight finds its partition ready. */
+const PARTITION_DAYS = 2;
+
+/** How often a commit that lost a deadlock or a serialisation race is tried in all. */
+const COMMIT_ATTEMPTS = 3;
+
+/** Lost races: the same statements will succeed when they are simply run again. */
+const RETRIABLE_SQLSTATES = new Set(['40001', '40P01']);
+
+/** SQLSTATE classes that blame the data: bad values, broken constraints, exceeded limits. */
+const DATA_SQLSTATES = /^(?:22|23|54)/;
+
+/** The two calls of a logger that committing makes. */
+export interface CommitLog {
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface CommitOptions {
+  readonly db: Db;
+  /** Told inside the transaction: a new group type changes what the project's flags can refer to. */
+  readonly onGroupTypesAdded: (projectId: number, tx: Tx) => Promise<void>;
+  readonly log: CommitLog;
+}
+
+/** Commits requests together and settles each of them; never rejects itself. */
+export type CommitRequests = (requests: readonly CaptureRequest[]) => Promise<void>;
+
+/**
+ * One transaction for all requests. When the data of one spoils it, the others are committed
+ * without it and only the guilty one is refused.
+ */
+export function createCommit({ db, onGroupTypesAdded, log }: CommitOptions): CommitRequests {
+  const readyDays = new Set<string>();
+
+  async function preparePartitions(events: readonly PreparedEvent[]): Promise<void> {
+    for (const { receivedAt } of events) {
+      const day = toDay(receivedAt);
+      if (readyDays.has(day)) continue;
+      await ensurePartitions(db, receivedAt, PARTITION_DAYS);
+      readyDays.add(day);
+    }
+  }
+
+  async function write(events: readonly PreparedEvent[]): Promise<void> {
+    await preparePartitions(events);
+    await db.transaction(async (tx) => {
+      const { projectIdsWithNewTypes } = await writeEvents(tx, events);
+      for (const projectId of projectIdsWithNewTypes) await onGroupTypesAdded(projectId, tx);
+    });
+  }
+
+  async function writeWithRetries(events: readonly PreparedEvent[]): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await write(events);
+      } catch (error) {
+        if (attempt >= COMMIT_ATTEMPTS || !isLostRace(error)) throw error;
+        log.warn({ err: error, attempt }, 'A commit of events lost a race and is tried again.');
+      }
+    }
+  }
+
+  return async function commit(requests) {
+    try {
+      await writeWithRetries(requests.flatMap(({ events }) => events));
+      for (const request of requests) request.resolve();
+    } catch (error) {
+      if (requests.length === 1 || isDatabaseOutage(error)) {
+        log.error({ err: error, requests: requests.length }, 'Events could not be stored.');
+        const reason = toRefusal(error);
+        for (const request of requests) request.reject(reason);
+        return;
+      }
+      // Halving finds the guilty request in a few commits, however many are innocent.
+      const middle = Math.ceil(requests.length / 2);
+      await commit(requests.slice(0, middle));
+      await commit(requests.slice(middle));
+    }
+  };
+}
+
+/** What the request is told: an outage is ours and passes, data that cannot be stored never will. */
+function toRefusal(error: unknown): unknown {
+  if (!DATA_SQLSTATES.test(readSqlState(error)) || isDatabaseOutage(error)) {
+    return toDomainError(error);
+  }
+  return new CaptureError(400, 'invalid event could not be processed', error);
+}
+
+function isLostRace(error: unknown): boolean {
+  return RETRIABLE_SQLSTATES.has(readSqlState(error));
+}
+
+function readSqlState(error: unknown): string {
+  if (!(error instanceof Error) || !('code' in error)) return '';
+  return typeof error.code === 'string' ? error.code : '';
+}

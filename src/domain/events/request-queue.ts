@@ -1,0 +1,73 @@
+import type { PreparedEvent } from './events-writes.ts';
+
+/** The events of one capture request, which are committed or refused together. */
+export interface CaptureRequest {
+  readonly events: readonly PreparedEvent[];
+  readonly addedAt: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface RequestQueueOptions {
+  readonly batchMaxEvents: number;
+  readonly batchMaxCharacters: number;
+}
+
+/** Requests in their order of arrival, with what they hold. */
+export interface RequestQueue {
+  push(request: CaptureRequest): void;
+  /** When the request that waits longest came; null when none waits. */
+  oldestAddedAt(): number | null;
+  /** Whether a batch would not get any fuller by waiting. */
+  isBatchFull(): boolean;
+  /** The next requests for one commit: at least one, and none of them split. */
+  takeBatch(): readonly CaptureRequest[];
+}
+
+/** An empty queue whose batches respect both limits, unless a single request is larger. */
+export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
+  const { batchMaxEvents, batchMaxCharacters } = options;
+  let waiting: CaptureRequest[] = [];
+  let waitingEvents = 0;
+  let waitingCharacters = 0;
+
+  function countBatch(): number {
+    let events = 0;
+    let characters = 0;
+    let count = 0;
+    for (const request of waiting) {
+      events += request.events.length;
+      characters += countCharacters(request.events);
+      if (count > 0 && (events > batchMaxEvents || characters > batchMaxCharacters)) break;
+      count += 1;
+    }
+    return count;
+  }
+
+  return {
+    push(request) {
+      waiting.push(request);
+      waitingEvents += request.events.length;
+      waitingCharacters += countCharacters(request.events);
+    },
+    oldestAddedAt: () => waiting[0]?.addedAt ?? null,
+    isBatchFull: () => waitingEvents >= batchMaxEvents || waitingCharacters >= batchMaxCharacters,
+    takeBatch() {
+      const count = countBatch();
+      const batch = waiting.slice(0, count);
+      waiting = waiting.slice(count);
+      for (const { events } of batch) {
+        waitingEvents -= events.length;
+        waitingCharacters -= countCharacters(events);
+      }
+      return batch;
+    },
+  };
+}
+
+/** About how much memory the events take; counting bytes would cost more than it tells. */
+export function countCharacters(events: readonly PreparedEvent[]): number {
+  let characters = 0;
+  for (const { propertiesJson } of events) characters += propertiesJson.length;
+  return characters;
+}
