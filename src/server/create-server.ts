@@ -39,6 +39,8 @@ export async function createHapi(options: HapiOptions): Promise<Hapi.Server> {
     listener: createHttpServer(),
     autoListen: false,
     debug: false,
+    // The front closes the connections; Hapi, which never listens, knows of none and would throw.
+    operations: { cleanStop: false },
     router: { stripTrailingSlash: true },
     routes: { state: { parse: false, failAction: 'ignore' } },
   });

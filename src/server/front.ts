@@ -24,6 +24,14 @@ export interface Front {
   close(graceMs: number): Promise<void>;
 }
 
+const SWEEP_EVERY_MS = 50;
+
+/** Longer than proxies keep a connection, so that they and not Burgee end it. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** The longest that a whole request may take to arrive. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
 /** Makes the listener; it does not listen yet. */
 export function createFront(): Front {
   let application: Application | null = null;
@@ -45,6 +53,9 @@ export function createFront(): Front {
     }
   });
 
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+
   return {
     listen: (port, host) =>
       new Promise((resolve, reject) => {
@@ -60,12 +71,14 @@ export function createFront(): Front {
     close(graceMs) {
       isStopping = true;
       return new Promise((resolve) => {
-        const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+        const giveUp = setTimeout(() => server.closeAllConnections(), graceMs);
+        // A connection that waits for its client's next request would keep the listener open.
+        const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_EVERY_MS);
         server.close(() => {
-          clearTimeout(timer);
+          clearTimeout(giveUp);
+          clearInterval(sweep);
           resolve();
         });
-        server.closeIdleConnections();
       });
     },
   };

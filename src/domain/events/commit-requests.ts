@@ -30,8 +30,14 @@ export interface CommitOptions {
   readonly log: CommitLog;
 }
 
-/** Commits requests together and settles each of them; never rejects itself. */
-export type CommitRequests = (requests: readonly CaptureRequest[]) => Promise<void>;
+/** How one request ended: `refusal` is undefined when its events are committed. */
+export interface RequestOutcome {
+  readonly request: CaptureRequest;
+  readonly refusal?: unknown;
+}
+
+/** Commits requests together and tells how each of them ended; never rejects. */
+export type CommitRequests = (requests: readonly CaptureRequest[]) => Promise<RequestOutcome[]>;
 
 /**
  * One transaction for all requests. When the data of one spoils it, the others are committed
@@ -68,21 +74,20 @@ export function createCommit({ db, onGroupTypesAdded, log }: CommitOptions): Com
     }
   }
 
-  return async function commit(requests) {
+  return async function commit(requests): Promise<RequestOutcome[]> {
     try {
       await writeWithRetries(requests.flatMap(({ events }) => events));
-      for (const request of requests) request.resolve();
+      return requests.map((request) => ({ request }));
     } catch (error) {
       if (requests.length === 1 || isDatabaseOutage(error)) {
         log.error({ err: error, requests: requests.length }, 'Events could not be stored.');
-        const reason = toRefusal(error);
-        for (const request of requests) request.reject(reason);
-        return;
+        const refusal = toRefusal(error);
+        return requests.map((request) => ({ request, refusal }));
       }
       // Halving finds the guilty request in a few commits, however many are innocent.
       const middle = Math.ceil(requests.length / 2);
-      await commit(requests.slice(0, middle));
-      await commit(requests.slice(middle));
+      const outcomes = await commit(requests.slice(0, middle));
+      return outcomes.concat(await commit(requests.slice(middle)));
     }
   };
 }

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../database/db.ts';
 import { unavailable } from '../errors.ts';
 import type { CaptureEvent } from './capture-event.ts';
-import { type CommitLog, createCommit } from './commit-requests.ts';
+import { type CommitLog, createCommit, type RequestOutcome } from './commit-requests.ts';
 import { prepareEvents } from './events-writes.ts';
 import { countCharacters, createRequestQueue } from './request-queue.ts';
 
@@ -59,6 +59,7 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
   let heldCharacters = 0;
   let isClosed = false;
   let running: Promise<void> | null = null;
+  let settling: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
 
   function schedule(): void {
@@ -73,9 +74,12 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
     if (timer !== null) clearTimeout(timer);
     timer = null;
     if (running !== null) return;
-    running = commit(queue.takeBatch()).finally(() => {
+    running = commit(queue.takeBatch()).then((outcomes) => {
       running = null;
+      // The next commit is on its way before anybody is told: what callers do next, such as
+      // parsing another request, would otherwise keep the database idle.
       schedule();
+      settling = settleSoon(outcomes);
     });
   }
 
@@ -104,6 +108,20 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
       isClosed = true;
       schedule();
       while (running !== null) await running;
+      await settling;
     },
   };
+}
+
+/** Tells the callers how their requests ended, once what is due in this turn has been done. */
+function settleSoon(outcomes: readonly RequestOutcome[]): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => {
+      for (const { request, refusal } of outcomes) {
+        if (refusal === undefined) request.resolve();
+        else request.reject(refusal);
+      }
+      resolve();
+    });
+  });
 }

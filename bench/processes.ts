@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+/** A server that is measured, in a process of its own. */
+export interface MeasuredProcess {
+  readonly url: string;
+  /** Resident memory of the process, in MB; null where the system does not tell. */
+  memoryMb(): Promise<number | null>;
+  stop(): Promise<void>;
+}
+
+const READY_TIMEOUT_MS = 60_000;
+const POLL_MS = 20;
+
+/**
+ * Starts a script as a server on a free port, bound to the first core where that is
+ * possible, and waits until `readyPath` answers 200.
+ */
+export async function startProcess(
+  file: string,
+  env: Readonly<Record<string, string>>,
+  readyPath: string,
+): Promise<MeasuredProcess> {
+  const port = await freePort();
+  const node = [process.execPath, ...(file.endsWith('.ts') ? ['--import', 'tsx'] : []), file];
+  const [command = '', ...args] = existsSync('/usr/bin/taskset')
+    ? ['/usr/bin/taskset', '--cpu-list', '0', ...node]
+    : node;
+  const child = spawn(command, args, {
+    env: { ...process.env, ...env, PORT: String(port), NODE_ENV: 'production' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await waitUntilReady(child, `${url}${readyPath}`);
+  return {
+    url,
+    memoryMb: () => readMemoryMb(child),
+    async stop() {
+      if (child.exitCode !== null) return;
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error('The server to be measured did not start.');
+    const isReady = await fetch(url).then(
+      (reply) => reply.ok,
+      () => false,
+    );
+    if (isReady) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Error(`${url} did not answer in time.`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
+  return address.port;
+}
+
+async function readMemoryMb(child: ChildProcess): Promise<number | null> {
+  const status = `/proc/${child.pid}/status`;
+  if (!existsSync(status)) return null;
+  const { readFile } = await import('node:fs/promises');
+  const kib = /VmRSS:\s+(\d+) kB/.exec(await readFile(status, 'utf8'))?.[1];
+  return kib === undefined ? null : Number(kib) / 1024;
+}
