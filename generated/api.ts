@@ -297,7 +297,7 @@ export interface components {
             last_modified_by: components["schemas"]["User"];
             /** @description One condition without property filters, and no variants. */
             is_simple_flag: boolean;
-            /** @description The rollout percentage of a simple flag, else null. */
+            /** @description The rollout percentage of a simple flag, rounded to a whole number, else null. */
             rollout_percentage: number | null;
             /** @description Whether a person keeps their value when they log in. */
             ensure_experience_continuity: boolean;

@@ -127,7 +127,8 @@ export function propertiesOf(condition: JsonObject): JsonObject[] {
 
 /**
  * The rollout percentage of a simple flag: one condition without property filters and no variants.
- * Null for every other flag, and for a simple one that states none.
+ * Null for every other flag, and for a simple one that states none. The interface has it as a whole
+ * number, so a fraction is rounded here; the condition itself keeps it.
  */
 export function simpleRollout(filters: JsonObject): {
   isSimple: boolean;
@@ -142,6 +143,6 @@ export function simpleRollout(filters: JsonObject): {
   const percentage = condition?.rollout_percentage;
   return {
     isSimple,
-    rolloutPercentage: isSimple && typeof percentage === 'number' ? percentage : null,
+    rolloutPercentage: isSimple && typeof percentage === 'number' ? Math.round(percentage) : null,
   };
 }
