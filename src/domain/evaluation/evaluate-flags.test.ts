@@ -191,6 +191,19 @@ describe('a flag whose dependency failed', () => {
     expect(outcomeOf(filters).failed).toBe(true);
   });
 
+  it('fails when two open conditions lead to different variants', () => {
+    const filters = {
+      groups: [asks('x', { variant: 'b' }), asks('y', { variant: 'a' }), aCondition()],
+      multivariate: {
+        variants: [
+          { key: 'a', rollout_percentage: 100 },
+          { key: 'b', rollout_percentage: 0 },
+        ],
+      },
+    };
+    expect(outcomeOf(filters).failed).toBe(true);
+  });
+
   it('fails when an early exit hangs on it', () => {
     const groups = [asks(true, { rollout_percentage: 0 }), aCondition()];
     expect(outcomeOf({ groups }).enabled).toBe(true);

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { aCohort, aCondition, aStored, evaluateOne } from '../../../test/builders.ts';
+import {
+  aCohort,
+  aCondition,
+  aFlag,
+  aStored,
+  evaluateOne,
+  evaluateProject,
+} from '../../../test/builders.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { CohortDefinition } from './definitions.ts';
 import type { Outcome } from './snapshot.ts';
@@ -264,9 +271,9 @@ describe('a cohort filter', () => {
   });
 
   it('does not spoil the flags after it', () => {
-    const flags = [1, 2].map((id) => ({ id, key: `f${id}` }));
-    const bad = { ...flags[0], filters: { groups: [aCondition({ properties: [member(404)] })] } };
-    expect(evaluateOne(bad, {}, { cohorts }).failed).toBe(true);
-    expect(evaluateOne({ ...flags[1] }, {}, { cohorts }).failed).toBe(false);
+    const filters = { groups: [aCondition({ properties: [member(404)] })] };
+    const flags = [aFlag({ id: 1, key: 'bad', filters }), aFlag({ id: 2, key: 'good' })];
+    const { outcomes } = evaluateProject({ flags, cohorts });
+    expect([outcomes.bad?.failed, outcomes.good?.enabled]).toEqual([true, true]);
   });
 });

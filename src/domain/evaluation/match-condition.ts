@@ -25,10 +25,7 @@ export function matchCondition(condition: PreparedCondition, view: RequestView):
   for (const filter of condition.filters) {
     const verdict = matchFilter(filter, view);
     if (verdict === MISS) return MISS;
-    if (verdict === UNKNOWN) {
-      if (view.failure !== null) return UNKNOWN;
-      isOpen = true;
-    }
+    if (verdict === UNKNOWN) isOpen = true;
   }
   return isOpen ? UNKNOWN : MATCH;
 }

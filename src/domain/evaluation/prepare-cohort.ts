@@ -8,8 +8,9 @@ import type { FailureCode } from './reasons.ts';
 import type { CohortNode, PreparedCohort, StoredReads } from './snapshot.ts';
 import { collectReads, mergeReads, NO_READS } from './stored-reads.ts';
 
-// Trees and cohorts in cohorts are walked recursively; nobody nests this deep by hand.
-const DEPTH_LIMIT = 100;
+// Trees, and cohorts in cohorts, are walked recursively; nobody nests this deep by hand.
+const TREE_DEPTH_LIMIT = 100;
+const TOTAL_DEPTH_LIMIT = 400;
 const BEHAVIOURAL_TYPES: ReadonlySet<JsonValue> = new Set(['behavioral', 'lifecycle']);
 
 interface CohortTree {
@@ -18,6 +19,7 @@ interface CohortTree {
   readonly root: CohortNode | null;
   readonly nodes: readonly CohortNode[];
   readonly nestedIds: readonly number[];
+  readonly height: number;
   readonly hasBehaviouralLeaf: boolean;
 }
 
@@ -25,6 +27,7 @@ interface CohortTree {
 interface TreeReading {
   readonly tools: MatcherTools;
   readonly nodes: CohortNode[];
+  height: number;
   hasBehaviouralLeaf: boolean;
 }
 
@@ -45,7 +48,8 @@ export function prepareCohorts(
   for (const id of [...sorted.order, ...sorted.cyclic]) {
     const tree = trees.get(id);
     if (tree === undefined) continue;
-    const depth = 1 + Math.max(0, ...tree.nestedIds.map((nested) => depths.get(nested) ?? 0));
+    const below = tree.nestedIds.reduce((most, each) => Math.max(most, depths.get(each) ?? 0), 0);
+    const depth = tree.height + 1 + below;
     depths.set(id, depth);
     prepared.set(id, finishCohort(tree, findFailure(id, depth, sorted), prepared));
   }
@@ -55,7 +59,7 @@ export function prepareCohorts(
 function findFailure(id: number, depth: number, sorted: DependencyOrder): FailureCode | null {
   if (sorted.cyclic.has(id)) return 'dependency_cycle_cohort';
   if (sorted.missing.has(id)) return 'dependency_not_found_cohort';
-  return depth > DEPTH_LIMIT ? 'cohort_filters_parsing_error' : null;
+  return depth > TOTAL_DEPTH_LIMIT ? 'cohort_filters_parsing_error' : null;
 }
 
 function finishCohort(
@@ -85,7 +89,7 @@ function readsOfLeaves(tree: CohortTree): StoredReads {
 
 function readTree(definition: CohortDefinition, tools: MatcherTools): CohortTree {
   const isStatic = definition.isStatic || definition.cohortType === 'static';
-  const reading: TreeReading = { tools, nodes: [], hasBehaviouralLeaf: false };
+  const reading: TreeReading = { tools, nodes: [], height: 0, hasBehaviouralLeaf: false };
   const root = isStatic ? null : readRoot(definition, reading);
   const nested = reading.nodes.flatMap((node) => (node.kind === 'cohort' ? [node.cohortId] : []));
   return {
@@ -94,6 +98,7 @@ function readTree(definition: CohortDefinition, tools: MatcherTools): CohortTree
     root,
     nodes: reading.nodes,
     nestedIds: [...new Set(nested)],
+    height: reading.height,
     hasBehaviouralLeaf: reading.hasBehaviouralLeaf,
   };
 }
@@ -113,7 +118,8 @@ function readRoot({ filters, groups }: CohortDefinition, reading: TreeReading): 
 
 /** A leaf that cannot be read is false, and its negation then true. */
 function readNode(node: JsonValue, reading: TreeReading, depth: number): CohortNode {
-  if (!isJsonObject(node) || depth > DEPTH_LIMIT) return keepNever(false, reading);
+  if (!isJsonObject(node) || depth > TREE_DEPTH_LIMIT) return keepNever(false, reading);
+  reading.height = Math.max(reading.height, depth);
   const isNegated = node.negation === true;
   const { type, values } = node;
   if (type === 'AND' || type === 'OR' || (type === 'property' && values !== undefined)) {
