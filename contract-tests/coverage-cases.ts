@@ -1,4 +1,5 @@
 import type { HttpReply, RequestOptions, SendRequest } from './http.ts';
+import type { TestProject } from './identities.ts';
 import { PROJECT_API_KEY, type StartedBurgee, type TestFlag } from './start-burgee.ts';
 
 /** What the cases work on. */
@@ -7,6 +8,10 @@ export interface CoverageWorld {
   readonly flag: TestFlag;
   /** A key that may read dashboards and nothing else. */
   readonly uselessKey: string;
+  /** A project whose quota is used up. */
+  readonly limitedProject: TestProject;
+  /** The path of a flag that is a remote configuration. */
+  readonly configPath: string;
   /** Sends to the service that the case is about, and notes what was asked for. */
   readonly send: SendRequest;
 }
@@ -84,6 +89,12 @@ function writing(method: string, path: PathOf, ok: number, body: object): Record
 
 const definitions = (path: PathOf): Record<number, Provoke> => ({
   ...reading(path, 200, 'send_cohorts=perhaps'),
+  402: (world) =>
+    world.send(
+      'GET',
+      path(world).replace('/projects/1/', `/projects/${world.limitedProject.id}/`),
+      { key: world.limitedProject.projectSecretKey },
+    ),
   304: async (world) => {
     const { headers } = await world.burgee.api('GET', path(world));
     return world.send(
@@ -106,6 +117,16 @@ function capturing(path: string, maxBytes: number): Record<number, Provoke> {
     503: (world) => world.send('POST', path, { body }),
   };
 }
+
+function browserConfig(file: string): Record<number, Provoke> {
+  return {
+    200: (world) => world.send('GET', `/array/${PROJECT_API_KEY}/${file}`),
+    404: (world) => world.send('GET', `/array/phc_nobody/${file}`),
+    503: (world) => world.send('GET', `/array/phc_unknown/${file}`),
+  };
+}
+
+const reasons: PathOf = () => `${FLAGS}evaluation_reasons/?distinct_id=p`;
 
 /** One entry for each documented status but 500, which is documented and not provoked. */
 export const coverageTable: CoverageTable = {
@@ -171,6 +192,33 @@ export const coverageTable: CoverageTable = {
     503: (world) =>
       world.send('POST', '/flags?v=2', { body: { token: 'phc_unknown', distinct_id: 'p' } }),
   },
+  getEvaluationReasons: {
+    ...reading(reasons, 200, null),
+    400: (world) => world.send('GET', `${FLAGS}evaluation_reasons/`, keyed(world)),
+    ...refusals('GET', reasons, () => `${MISSING_PROJECT}evaluation_reasons/?distinct_id=p`),
+  },
+  listMyFlags: {
+    ...reading(() => `${FLAGS}my_flags/`, 200, 'groups=company'),
+    ...refusals(
+      'GET',
+      () => `${FLAGS}my_flags/`,
+      () => `${MISSING_PROJECT}my_flags/`,
+    ),
+  },
+  getRemoteConfig: {
+    ...reading((world) => world.configPath, 200, null),
+    ...refusals(
+      'GET',
+      (world) => world.configPath,
+      () => `${FLAGS}no-such-flag/remote_config/`,
+    ),
+  },
+  describeEvaluation: {
+    200: (world) => world.send('GET', '/flags?v=2'),
+    400: (world) => world.send('GET', `/flags?v=${'2'.repeat(21)}`),
+  },
+  getBrowserConfig: browserConfig('config'),
+  getBrowserConfigScript: browserConfig('config.js'),
   captureEvent: capturing('/i/v0/e/', EVENT_MAX_BYTES),
   captureBatch: capturing('/batch/', BATCH_MAX_BYTES),
 };

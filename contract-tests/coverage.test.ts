@@ -42,9 +42,21 @@ async function createWorld(burgee: StartedBurgee): Promise<CoverageWorld> {
     },
     tags: ['web'],
   });
+  const config = await burgee.createFlag({
+    key: 'configuring',
+    is_remote_configuration: true,
+    filters: {
+      groups: [{ properties: [], rollout_percentage: 100 }],
+      payloads: { true: '{"color": "red"}' },
+    },
+  });
+  const limitedProject = await burgee.createProject('Used up');
+  await burgee.setQuota(limitedProject.id, 0);
   return {
     burgee,
     flag,
+    limitedProject,
+    configPath: `${config.path}remote_config/`,
     uselessKey: useless.key,
     send: burgee.request,
   };

@@ -43,14 +43,23 @@ export function createIdentities(databaseUrl: string) {
       return { id: pickText(key, 'id'), key: pickText(key, 'key'), email };
     },
 
-    /** A project without members. */
+    /** A project whose only member nobody has a key of. */
     async createProject(name = 'Another project'): Promise<TestProject> {
-      const project = await run('projects', 'create', '--name', name, '--members=');
+      created += 1;
+      const owner = `owner-${process.pid}-${created}@example.com`;
+      await run('users', 'create', '--email', owner, '--projects=1');
+      const project = await run('projects', 'create', '--name', name, '--members', owner);
       return {
         id: pickNumber(project, 'id'),
         projectApiKey: pickText(project, 'project_api_key'),
         projectSecretKey: pickText(project, 'project_secret_key'),
       };
+    },
+
+    /** Limits the requests of a project to so many a month. */
+    async setQuota(projectId: number, perMonth: number | null): Promise<void> {
+      const count = perMonth === null ? 'none' : String(perMonth);
+      await run('projects', 'set-quota', String(projectId), '--flag-requests-per-month', count);
     },
 
     async revokeKey(id: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Config } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config.ts';
 import { type ConnectionParts, createDb, type Db } from '../src/domain/database/db.ts';
 import { startService } from '../src/service.ts';
 import { createDisposableDatabase } from '../test/disposable-database.ts';
@@ -56,6 +56,7 @@ export interface StartedBurgee {
   createFlag(partial?: object): Promise<TestFlag>;
   createKey(options?: TestKeyOptions): Promise<TestKey>;
   createProject(name?: string): Promise<TestProject>;
+  setQuota(projectId: number, perMonth: number | null): Promise<void>;
   revokeKey(id: string): Promise<void>;
   log(): readonly LogEntry[];
   /** What was logged at error level; a sound test leaves none. */
@@ -118,19 +119,16 @@ async function openDatabase(connection: ConnectionParts | undefined) {
 }
 
 function configFor(connection: ConnectionParts): Config {
-  return {
-    port: 0,
-    host: '127.0.0.1',
-    databaseUrl: databaseUrlOf(connection),
-    dataDir: 'unused',
-    logLevel: 'debug',
-    bootstrapKeys: {
-      projectApiKey: PROJECT_API_KEY,
-      personalApiKey: PERSONAL_API_KEY,
-      projectSecretKey: PROJECT_SECRET_KEY,
-    },
-    checkReplies: true,
-  };
+  return readConfig({
+    PORT: '0',
+    DATABASE_URL: databaseUrlOf(connection),
+    BURGEE_PROJECT_API_KEY: PROJECT_API_KEY,
+    BURGEE_PERSONAL_API_KEY: PERSONAL_API_KEY,
+    BURGEE_PROJECT_SECRET_KEY: PROJECT_SECRET_KEY,
+    BURGEE_ENCRYPTION_KEYS: 'an-encryption-key-for-contract-tests',
+    // Outside production every reply is held to the contract, and a fault becomes a 500.
+    NODE_ENV: 'test',
+  });
 }
 
 /** The host may be the folder of a Unix socket, which a URL can only name in its query. */

@@ -160,6 +160,89 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/feature_flags/evaluation_reasons/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Explain the flags of one distinct id
+         * @description Decides every flag for a distinct id, with what is stored about it, and says why. Flags that are off are listed as `disabled`.
+         */
+        get: operations["getEvaluationReasons"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/my_flags/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the flags with their values for the caller
+         * @description Decides every flag for the user whose key is used, newest flag first.
+         */
+        get: operations["listMyFlags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/{id}/remote_config/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag, or its key.
+                 * @example 1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the payload of a remote configuration flag
+         * @description Returns the payload of a flag that is a remote configuration, on or off, as a JSON string that holds JSON. Without a payload the body is empty. Encrypted payloads are readable with a personal API key; a project secret key gets a marker in their place.
+         */
+        get: operations["getRemoteConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/flags/definitions": {
         parameters: {
             query?: never;
@@ -187,7 +270,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * What evaluation supports
+         * @description Answers without a key and without flags, in the shape that `v` asks for. Some clients ask this before they send a body.
+         */
+        get: operations["describeEvaluation"];
         put?: never;
         /**
          * Evaluate feature flags
@@ -196,8 +283,63 @@ export interface paths {
          *     The body may be gzipped (with or without `Content-Encoding`), base64, or a form whose field
          *     `data` is base64. Names in older clients are accepted too: `api_key` or `$token` for
          *     `token`, `$distinct_id`, `$properties`, `$groups`, `$group_properties`, `flag_keys`.
+         *
+         *     On `/decide` the shapes are those of that older path: `v` 4 and more gives `flags`, 3
+         *     `featureFlags` with every flag, 2 only those that are on, 1 (and none) a list of keys.
          */
         post: operations["evaluateFlags"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/array/{token}/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project API key.
+                 * @example phc_exampleexampleexampleexample
+                 */
+                token: components["parameters"]["TokenInPath"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Settings of browser SDKs, as JSON
+         * @description What posthog-js asks for when it starts.
+         */
+        get: operations["getBrowserConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/array/{token}/config.js": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project API key.
+                 * @example phc_exampleexampleexampleexample
+                 */
+                token: components["parameters"]["TokenInPath"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Settings of browser SDKs, as a script
+         * @description The same settings as a script that posthog-js loads.
+         */
+        get: operations["getBrowserConfigScript"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -362,6 +504,21 @@ export interface components {
             _create_in_folder: string | null;
             /** @description Stored as sent. */
             _should_create_usage_dashboard: boolean;
+        };
+        /** @description The quota is used up. */
+        QuotaError: {
+            /**
+             * @description Always `quota_limited`.
+             * @enum {string}
+             */
+            type: "quota_limited";
+            /**
+             * @description Always `payment_required`.
+             * @enum {string}
+             */
+            code: "payment_required";
+            /** @description What is wrong, for a person. */
+            detail: string;
         };
         /** @description The user, or null once the user is removed. */
         User: {
@@ -608,6 +765,26 @@ export interface components {
             /** @description Contexts that the flag is limited to. */
             evaluation_tags: string[];
         };
+        /** @description The value of one flag, and why. */
+        ExplainedValue: {
+            /** @description The variant, true or false. */
+            value: boolean | string;
+            /** @description Why the flag has its value. */
+            evaluation: {
+                /** @description The stable name of the reason. */
+                reason: string;
+                /** @description Which condition decided, counted from 0. */
+                condition_index: number | null;
+                /** @description The reason for a person. */
+                description?: string;
+            };
+        };
+        /** @description A flag and its value for the caller. */
+        MyFlag: {
+            feature_flag: components["schemas"]["CompactFlag"];
+            /** @description The variant, true or false. */
+            value: boolean | string;
+        };
         /** @description Who is asking. Unknown fields are ignored; null counts as absent. */
         EvaluateFlagsRequest: {
             /** @description The project API key. */
@@ -616,18 +793,18 @@ export interface components {
             api_key?: string | null;
             /** @description The id of the person, text or number. Only its first 200 characters count. */
             distinct_id?: (string | null) | number;
-            /** @description The key of the group by group type. */
-            groups?: {
+            /** @description The key of the group by group type. An empty list counts as an empty object. */
+            groups?: ({
                 [key: string]: unknown;
-            } | null;
-            /** @description Properties that go before the stored ones. */
-            person_properties?: {
+            } | null) | unknown[];
+            /** @description Properties that go before the stored ones. An empty list counts as an empty object. */
+            person_properties?: ({
                 [key: string]: unknown;
-            } | null;
-            /** @description Properties by group type that go before the stored ones. */
-            group_properties?: {
+            } | null) | unknown[];
+            /** @description Properties by group type that go before the stored ones. An empty list counts as an empty object. */
+            group_properties?: ({
                 [key: string]: unknown;
-            } | null;
+            } | null) | unknown[];
             /** @description The device, for flags that are bucketed by device. */
             $device_id?: string | null;
             /** @description The id before the person logged in. */
@@ -658,6 +835,25 @@ export interface components {
             requestId: string;
             /** @description Milliseconds since 1970. */
             evaluatedAt: number;
+            /** @description Present with `feature_flags` when the month's quota is used up. */
+            quotaLimited?: string[];
+            /** @description The same under the name that one SDK reads. */
+            quota_limited?: string[];
+            supportedCompression?: components["schemas"]["RemoteConfig"]["supportedCompression"];
+            config?: components["schemas"]["RemoteConfig"]["config"];
+            toolbarParams?: components["schemas"]["RemoteConfig"]["toolbarParams"];
+            isAuthenticated?: components["schemas"]["RemoteConfig"]["isAuthenticated"];
+            sessionRecording?: components["schemas"]["RemoteConfig"]["sessionRecording"];
+            surveys?: components["schemas"]["RemoteConfig"]["surveys"];
+            heatmaps?: components["schemas"]["RemoteConfig"]["heatmaps"];
+            capturePerformance?: components["schemas"]["RemoteConfig"]["capturePerformance"];
+            autocaptureExceptions?: components["schemas"]["RemoteConfig"]["autocaptureExceptions"];
+            autocapture_opt_out?: components["schemas"]["RemoteConfig"]["autocapture_opt_out"];
+            siteApps?: components["schemas"]["RemoteConfig"]["siteApps"];
+            defaultIdentifiedOnly?: components["schemas"]["RemoteConfig"]["defaultIdentifiedOnly"];
+            elementsChainAsString?: components["schemas"]["RemoteConfig"]["elementsChainAsString"];
+            captureDeadClicks?: components["schemas"]["RemoteConfig"]["captureDeadClicks"];
+            hasFeatureFlags?: components["schemas"]["RemoteConfig"]["hasFeatureFlags"];
         };
         /** @description The value of one flag. */
         FlagValue: {
@@ -713,25 +909,132 @@ export interface components {
             requestId: string;
             /** @description Milliseconds since 1970. */
             evaluatedAt: number;
+            /** @description Present with `feature_flags` when the month's quota is used up. */
+            quotaLimited?: string[];
+            /** @description The same under the name that one SDK reads. */
+            quota_limited?: string[];
+            supportedCompression?: components["schemas"]["RemoteConfig"]["supportedCompression"];
+            config?: components["schemas"]["RemoteConfig"]["config"];
+            toolbarParams?: components["schemas"]["RemoteConfig"]["toolbarParams"];
+            isAuthenticated?: components["schemas"]["RemoteConfig"]["isAuthenticated"];
+            sessionRecording?: components["schemas"]["RemoteConfig"]["sessionRecording"];
+            surveys?: components["schemas"]["RemoteConfig"]["surveys"];
+            heatmaps?: components["schemas"]["RemoteConfig"]["heatmaps"];
+            capturePerformance?: components["schemas"]["RemoteConfig"]["capturePerformance"];
+            autocaptureExceptions?: components["schemas"]["RemoteConfig"]["autocaptureExceptions"];
+            autocapture_opt_out?: components["schemas"]["RemoteConfig"]["autocapture_opt_out"];
+            siteApps?: components["schemas"]["RemoteConfig"]["siteApps"];
+            defaultIdentifiedOnly?: components["schemas"]["RemoteConfig"]["defaultIdentifiedOnly"];
+            elementsChainAsString?: components["schemas"]["RemoteConfig"]["elementsChainAsString"];
+            captureDeadClicks?: components["schemas"]["RemoteConfig"]["captureDeadClicks"];
+            hasFeatureFlags?: components["schemas"]["RemoteConfig"]["hasFeatureFlags"];
+        };
+        /** @description The oldest shapes, for `/decide` with `v` 1 and 2. */
+        DecideFlagValues: {
+            /** @description The keys of the flags that are on, or their values by key. */
+            featureFlags: string[] | {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: uuid
+             * @description Names this reply in events and logs.
+             */
+            requestId: string;
+            /** @description Milliseconds since 1970. */
+            evaluatedAt: number;
+            /** @description Present with `feature_flags` when the month's quota is used up. */
+            quotaLimited?: string[];
+            /** @description The same under the name that one SDK reads. */
+            quota_limited?: string[];
+            supportedCompression?: components["schemas"]["RemoteConfig"]["supportedCompression"];
+            config?: components["schemas"]["RemoteConfig"]["config"];
+            toolbarParams?: components["schemas"]["RemoteConfig"]["toolbarParams"];
+            isAuthenticated?: components["schemas"]["RemoteConfig"]["isAuthenticated"];
+            sessionRecording?: components["schemas"]["RemoteConfig"]["sessionRecording"];
+            surveys?: components["schemas"]["RemoteConfig"]["surveys"];
+            heatmaps?: components["schemas"]["RemoteConfig"]["heatmaps"];
+            capturePerformance?: components["schemas"]["RemoteConfig"]["capturePerformance"];
+            autocaptureExceptions?: components["schemas"]["RemoteConfig"]["autocaptureExceptions"];
+            autocapture_opt_out?: components["schemas"]["RemoteConfig"]["autocapture_opt_out"];
+            siteApps?: components["schemas"]["RemoteConfig"]["siteApps"];
+            defaultIdentifiedOnly?: components["schemas"]["RemoteConfig"]["defaultIdentifiedOnly"];
+            elementsChainAsString?: components["schemas"]["RemoteConfig"]["elementsChainAsString"];
+            captureDeadClicks?: components["schemas"]["RemoteConfig"]["captureDeadClicks"];
+            hasFeatureFlags?: components["schemas"]["RemoteConfig"]["hasFeatureFlags"];
+        };
+        /** @description No flags, and how bodies may be packed. */
+        EvaluationDescription: {
+            /** @description Empty. */
+            flags?: {
+                [key: string]: unknown;
+            };
+            /** @description Empty. */
+            featureFlags?: {
+                [key: string]: unknown;
+            };
+            supportedCompression: components["schemas"]["RemoteConfig"]["supportedCompression"];
+            config: components["schemas"]["RemoteConfig"]["config"];
+            toolbarParams: components["schemas"]["RemoteConfig"]["toolbarParams"];
+            isAuthenticated: components["schemas"]["RemoteConfig"]["isAuthenticated"];
+            sessionRecording: components["schemas"]["RemoteConfig"]["sessionRecording"];
+        };
+        /** @description The settings of browser SDKs. What Burgee does not have is switched off. */
+        RemoteConfig: {
+            /** @description The project API key. */
+            token: string;
+            /** @description How bodies may be packed. */
+            supportedCompression: string[];
+            /** @description Kept for clients that read it. */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description Empty. */
+            toolbarParams: {
+                [key: string]: unknown;
+            };
+            /** @description Always false. */
+            isAuthenticated: boolean;
+            /** @description Always false. */
+            sessionRecording: boolean;
+            /** @description Always false. */
+            surveys: boolean;
+            /** @description Always false. */
+            heatmaps: boolean;
+            /** @description Always false. */
+            capturePerformance: boolean;
+            /** @description Always false. */
+            autocaptureExceptions: boolean;
+            /** @description Always false: the application decides. */
+            autocapture_opt_out: boolean;
+            /** @description Always empty. */
+            siteApps: Record<string, never>[];
+            /** @description Always true. */
+            defaultIdentifiedOnly: boolean;
+            /** @description Always true. */
+            elementsChainAsString: boolean;
+            /** @description Always false. */
+            captureDeadClicks: boolean;
+            /** @description Whether an active flag exists; browser SDKs ask for none otherwise. */
+            hasFeatureFlags: boolean;
         };
         /** @description An event, a batch of events, or a list of events. */
         CaptureRequest: components["schemas"]["CaptureEvent"] | components["schemas"]["CaptureBatch"] | components["schemas"]["CaptureEvent"][];
         /** @description An event. `$set` and `$set_once` write properties of the person; an event `$groupidentify` writes properties of a group. */
         CaptureEvent: {
             /** @description The project API key; `token` is another name of it. */
-            api_key?: string;
+            api_key?: string | null;
             /** @description The name of the event. */
             event?: string;
             /** @description The id of the person; values that are no text are turned into text. */
             distinct_id?: unknown;
             /** @description The id of the event. The same id again is stored once. */
-            uuid?: string;
+            uuid?: string | null;
             /** @description Anything, `$feature/<flag key>` and `$set` among them. */
             properties?: {
                 [key: string]: unknown;
             };
             /** @description When it happened; a time without a zone is UTC. */
-            timestamp?: string;
+            timestamp?: (string | null) | number;
         };
         /** @description A batch of events of one project. */
         CaptureBatch: {
@@ -885,6 +1188,49 @@ export interface components {
                  *       "type": "server_error",
                  *       "code": "service_unavailable",
                  *       "detail": "The database is unavailable. Please try again shortly.",
+                 *       "attr": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description No project has this key. */
+        UnknownToken: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /** @example Not found. */
+                "text/plain": string;
+            };
+        };
+        /** @description The project's quota of requests is used up for this month. */
+        QuotaUsedUp: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "quota_limited",
+                 *       "code": "payment_required",
+                 *       "detail": "You have exceeded your feature flag request quota"
+                 *     }
+                 */
+                "application/json": components["schemas"]["QuotaError"];
+            };
+        };
+        /** @description A fault of the service. The log has the cause under the request id. */
+        DefinitionsServerError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "server_error",
+                 *       "code": "unexpected_error",
+                 *       "detail": "An unexpected error occurred",
                  *       "attr": null
                  *     }
                  */
@@ -1059,12 +1405,22 @@ export interface components {
          */
         ProjectId: string;
         /**
+         * @description The project API key.
+         * @example phc_exampleexampleexampleexample
+         */
+        TokenInPath: string;
+        /**
          * @description The id of a feature flag.
          * @example 1
          */
         FlagId: number;
         /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
         ProjectToken: string;
+        /**
+         * @description The key of the group by group type, as the JSON text of an object.
+         * @example {"company": "acme"}
+         */
+        GroupsText: string;
         /**
          * @description Whether to send the cohorts that flags refer to. Present without a value is true.
          * @example false
@@ -1082,6 +1438,11 @@ export interface components {
          * @example 1
          */
         ActivityPage: number;
+        /**
+         * @description The shape of the reply: `2` and more (also when absent) gives `flags`, `1` the older `featureFlags`. Text that is no number is read as 1.
+         * @example 2
+         */
+        EvaluationVersion: string;
         /** @description How the body is encoded: `gzip` or `gzip-js`, or `base64`. Gzip is also recognised by the header and by its first bytes. */
         Compression: string;
         /** @description When the request was sent, in milliseconds since 1970; corrects a wrong clock. */
@@ -1516,6 +1877,175 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotAuthenticated"];
+            402: components["responses"]["QuotaUsedUp"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["DefinitionsServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEvaluationReasons: {
+        parameters: {
+            query: {
+                /**
+                 * @description The id of the person.
+                 * @example user-42
+                 */
+                distinct_id: string;
+                /**
+                 * @description The key of the group by group type, as the JSON text of an object.
+                 * @example {"company": "acme"}
+                 */
+                groups?: components["parameters"]["GroupsText"];
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One entry for each flag, by key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "new-checkout": {
+                     *         "value": true,
+                     *         "evaluation": {
+                     *           "reason": "condition_match",
+                     *           "condition_index": 0,
+                     *           "description": "Matched condition set 1"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: components["schemas"]["ExplainedValue"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMyFlags: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The key of the group by group type, as the JSON text of an object.
+                 * @example {"company": "acme"}
+                 */
+                groups?: components["parameters"]["GroupsText"];
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One entry for each flag. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "feature_flag": {
+                     *           "id": 1,
+                     *           "team_id": 1,
+                     *           "name": "The new checkout",
+                     *           "key": "new-checkout",
+                     *           "filters": {
+                     *             "groups": [
+                     *               {
+                     *                 "properties": [],
+                     *                 "rollout_percentage": 50
+                     *               }
+                     *             ]
+                     *           },
+                     *           "deleted": false,
+                     *           "active": true,
+                     *           "ensure_experience_continuity": false,
+                     *           "has_encrypted_payloads": false,
+                     *           "version": 3,
+                     *           "evaluation_runtime": "all",
+                     *           "bucketing_identifier": "distinct_id",
+                     *           "evaluation_tags": []
+                     *         },
+                     *         "value": true
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["MyFlag"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRemoteConfig: {
+        parameters: {
+            query?: {
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag, or its key.
+                 * @example 1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payload. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {"color": "red"} */
+                    "application/json": string;
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["NotFound"];
             500: components["responses"]["ServerError"];
@@ -1548,19 +2078,80 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotAuthenticated"];
+            402: components["responses"]["QuotaUsedUp"];
             403: components["responses"]["PermissionDenied"];
-            500: components["responses"]["ServerError"];
+            500: components["responses"]["DefinitionsServerError"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    describeEvaluation: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The shape of the reply: `2` and more (also when absent) gives `flags`, `1` the older `featureFlags`. Text that is no number is read as 1.
+                 * @example 2
+                 */
+                v?: components["parameters"]["EvaluationVersion"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No flags, and how bodies may be packed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "flags": {},
+                     *       "supportedCompression": [
+                     *         "gzip",
+                     *         "gzip-js"
+                     *       ],
+                     *       "config": {
+                     *         "enable_collect_everything": true
+                     *       },
+                     *       "toolbarParams": {},
+                     *       "isAuthenticated": false,
+                     *       "sessionRecording": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EvaluationDescription"];
+                };
+            };
+            /** @description A query parameter is not valid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example Ensure this field has no more than 20 characters. */
+                    "text/plain": string;
+                };
+            };
+            500: components["responses"]["IngestServerError"];
         };
     };
     evaluateFlags: {
         parameters: {
             query?: {
                 /**
-                 * @description The shape of the reply: `2` (also when absent) gives `flags`, `1` the older `featureFlags`. Text that is no number is read as 1.
+                 * @description The shape of the reply: `2` and more (also when absent) gives `flags`, `1` the older `featureFlags`. Text that is no number is read as 1.
                  * @example 2
                  */
-                v?: string;
+                v?: components["parameters"]["EvaluationVersion"];
+                /** @description Whether to add the settings of browser SDKs to the reply. Absent it is true when `v` is absent too, and on `/decide`. */
+                config?: boolean;
+                /** @description How the body is encoded: `gzip` or `gzip-js`, or `base64`. Gzip is also recognised by the header and by its first bytes. */
+                compression?: components["parameters"]["Compression"];
+                /** @description Only flags whose key begins with `survey-targeting-`. */
+                only_evaluate_survey_feature_flags?: boolean;
+                /** @description Stored properties of the person are left out, and nothing is stored. */
+                only_use_override_person_properties?: boolean;
             };
             header?: never;
             path?: never;
@@ -1622,7 +2213,7 @@ export interface operations {
                      *       "evaluatedAt": 1767225600000
                      *     }
                      */
-                    "application/json": components["schemas"]["FlagValues"] | components["schemas"]["LegacyFlagValues"];
+                    "application/json": components["schemas"]["FlagValues"] | components["schemas"]["LegacyFlagValues"] | components["schemas"]["DecideFlagValues"];
                 };
             };
             /** @description The body cannot be decoded, or says nobody to decide for. */
@@ -1653,6 +2244,90 @@ export interface operations {
                 };
             };
             413: components["responses"]["IngestTooLarge"];
+            500: components["responses"]["IngestServerError"];
+            503: components["responses"]["IngestUnavailable"];
+        };
+    };
+    getBrowserConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project API key.
+                 * @example phc_exampleexampleexampleexample
+                 */
+                token: components["parameters"]["TokenInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "token": "phc_exampleexampleexampleexample",
+                     *       "supportedCompression": [
+                     *         "gzip",
+                     *         "gzip-js"
+                     *       ],
+                     *       "config": {
+                     *         "enable_collect_everything": true
+                     *       },
+                     *       "toolbarParams": {},
+                     *       "isAuthenticated": false,
+                     *       "sessionRecording": false,
+                     *       "surveys": false,
+                     *       "heatmaps": false,
+                     *       "capturePerformance": false,
+                     *       "autocaptureExceptions": false,
+                     *       "autocapture_opt_out": false,
+                     *       "siteApps": [],
+                     *       "defaultIdentifiedOnly": true,
+                     *       "elementsChainAsString": true,
+                     *       "captureDeadClicks": false,
+                     *       "hasFeatureFlags": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RemoteConfig"];
+                };
+            };
+            404: components["responses"]["UnknownToken"];
+            500: components["responses"]["IngestServerError"];
+            503: components["responses"]["IngestUnavailable"];
+        };
+    };
+    getBrowserConfigScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The project API key.
+                 * @example phc_exampleexampleexampleexample
+                 */
+                token: components["parameters"]["TokenInPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The script. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (function () { window._POSTHOG_REMOTE_CONFIG = {} })() */
+                    "application/javascript": string;
+                };
+            };
+            404: components["responses"]["UnknownToken"];
             500: components["responses"]["IngestServerError"];
             503: components["responses"]["IngestUnavailable"];
         };

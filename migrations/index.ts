@@ -3,6 +3,7 @@ import * as identity from './0001-identity.ts';
 import * as featureFlags from './0002-feature-flags.ts';
 import * as personsAndGroups from './0003-persons-and-groups.ts';
 import * as events from './0004-events.ts';
+import * as evaluationData from './0005-evaluation-data.ts';
 
 interface NamedMigration extends Knex.Migration {
   readonly name: string;
@@ -14,6 +15,7 @@ const migrations: NamedMigration[] = [
   { name: '0002-feature-flags', ...featureFlags },
   { name: '0003-persons-and-groups', ...personsAndGroups },
   { name: '0004-events', ...events },
+  { name: '0005-evaluation-data', ...evaluationData },
 ];
 
 /** The migration source that Knex, the service and the tests share. */

@@ -10,6 +10,8 @@ export interface Config {
   readonly databaseUrl: string | null;
   readonly dataDir: string;
   readonly logLevel: LogLevel;
+  /** The first one encrypts secret payloads, all of them decrypt. */
+  readonly encryptionKeys: readonly string[];
   /** Used by the first start on an empty database only. */
   readonly bootstrapKeys: BootstrapKeys;
   /** Whether replies are checked against the contract; never in production. */
@@ -72,6 +74,12 @@ export function readConfig(env: Environment): Config {
     databaseUrl: read('DATABASE_URL', null, parseDatabaseUrl, 'must be a postgres:// URL'),
     dataDir: read('BURGEE_DATA_DIR', '.burgee', text, ''),
     logLevel: read('LOG_LEVEL', 'info', parseLogLevel, `must be one of ${LOG_LEVELS.join(', ')}`),
+    encryptionKeys: read(
+      'BURGEE_ENCRYPTION_KEYS',
+      [],
+      parseEncryptionKeys,
+      `must be texts of at least ${ENCRYPTION_KEY_MIN_LENGTH} characters, separated by commas`,
+    ),
     bootstrapKeys: {
       projectApiKey: read(
         'BURGEE_PROJECT_API_KEY',
@@ -98,6 +106,14 @@ export function readConfig(env: Environment): Config {
   return Object.freeze(config);
 }
 
+/** Short enough to type, long enough not to be guessed when it is random. */
+const ENCRYPTION_KEY_MIN_LENGTH = 20;
+
+function parseEncryptionKeys(text: string): string[] | undefined {
+  const keys = text.split(',').map((key) => key.trim());
+  return keys.every((key) => key.length >= ENCRYPTION_KEY_MIN_LENGTH) ? keys : undefined;
+}
+
 function parsePort(text: string): number | undefined {
   const port = Number(text);
   return /^\d+$/.test(text) && port <= PORT_MAX ? port : undefined;
@@ -107,6 +123,8 @@ function parseLogLevel(text: string): LogLevel | undefined {
   return LOG_LEVELS.find((level) => level === text.toLowerCase());
 }
 
+/** A URL that names its host in the query, as those of Unix sockets do, has none after the `@`. */
 function parseDatabaseUrl(text: string): string | undefined {
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined;
+  const withHost = text.replace('@/', '@localhost/');
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(withHost) ? text : undefined;
 }

@@ -5,12 +5,16 @@ import { migrateToLatest } from './domain/database/migrate.ts';
 import { readPoolStats } from './domain/database/pool-stats.ts';
 import { createEventBuffer, type EventBuffer } from './domain/events/event-buffer.ts';
 import { keepPartitionsAhead } from './domain/events/partition-keeper.ts';
+import { createPayloadCipher } from './domain/flags/payload-encryption.ts';
 import { compilePattern } from './domain/patterns.ts';
+import { createStoredDataLoader } from './domain/persons/stored-data-loader.ts';
 import { type Bootstrapped, bootstrap } from './domain/projects/bootstrap.ts';
 import { IdentityStore } from './domain/projects/identity-store.ts';
 import { raiseProjectRevision } from './domain/projects/projects-writes.ts';
 import { createChangeListener } from './domain/snapshots/change-listener.ts';
 import { SnapshotStore } from './domain/snapshots/snapshot-store.ts';
+import { createRequestUsage } from './domain/usage/request-usage.ts';
+import { readEncryptionKeys } from './encryption-keys.ts';
 import { createHandlers } from './handlers/index.ts';
 import { type OpenDatabase, openDatabase } from './open-database.ts';
 import { createAnswer } from './server/answer.ts';
@@ -56,9 +60,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let database: OpenDatabase | null = null;
   let running: RunningApplication | null = null;
   const stop = async () => {
-    await front.close(STOP_GRACE_MS);
-    await running?.close();
-    await database?.close();
+    try {
+      await front.close(STOP_GRACE_MS);
+      await running?.close();
+    } finally {
+      // Whatever went wrong above, an embedded server must not be left behind.
+      await database?.close();
+    }
   };
   try {
     // Listening comes first, so that a port that is taken stops the start before any work is done.
@@ -105,12 +113,24 @@ async function startApplication(
   const metrics = createMetrics();
   const snapshots = new SnapshotStore({ db, compilePattern, now });
   const identities = new IdentityStore(db, now);
+  const onCommitted = (projectId: number, revision: number) =>
+    snapshots.catchUp(projectId, revision).catch((error: unknown) => {
+      // The change is committed; the listener or the next comparison brings it.
+      log.warn({ err: error }, 'A change could not be loaded right after its commit.');
+    });
   const events = createEventBuffer({
     db,
     log,
     onGroupTypesAdded: async (projectId, tx) => {
-      await raiseProjectRevision(tx, projectId);
+      const revision = await raiseProjectRevision(tx, projectId);
+      return () => onCommitted(projectId, revision);
     },
+  });
+  const usage = createRequestUsage({
+    db,
+    now,
+    log,
+    quotas: () => quotasOf(snapshots),
   });
   const listener = createChangeListener({
     connection,
@@ -127,20 +147,19 @@ async function startApplication(
 
   const handlers = createHandlers({
     db,
+    loadStoredData: createStoredDataLoader(db),
     snapshots,
     events,
+    usage,
     compilePattern,
+    payloadCipher: createPayloadCipher(readEncryptionKeys(config)),
     now,
     observeEvaluation: metrics.observeEvaluation,
-    onCommitted: (projectId, revision) =>
-      snapshots.catchUp(projectId, revision).catch((error: unknown) => {
-        // The change is committed; the listener or the next comparison brings it.
-        log.warn({ err: error }, 'A change could not be loaded right after its commit.');
-      }),
+    onCommitted,
   });
   const document = readContract();
   const contract = await createContract({ document, handlers, gatekeeper: identities });
-  const answer = createAnswer({
+  const { answer, recordRefusal } = createAnswer({
     contract,
     answerIngest: createIngest(contract, handlers),
     metrics,
@@ -148,24 +167,33 @@ async function startApplication(
     checkReply: config.checkReplies ? createReplyCheck(document.definition) : null,
     translateError: toDomainError,
   });
-  const hapi = await createHapi({ contract, document, metrics, answer });
+  const hapi = await createHapi({ contract, document, metrics, answer, recordRefusal });
 
   const partitions = await keepPartitionsAhead(db, log);
   await listener.start();
   await snapshots.loadAll();
+  await usage.flush();
   return {
     application: {
-      hotPath: createHotPath(contract.operations, answer),
+      hotPath: createHotPath(contract.operations, answer, recordRefusal),
       handOver: requestListenerOf(hapi),
       isReady: () => snapshots.isLoaded,
     },
     async close() {
       await events.close();
+      await usage.close();
       await partitions.stop();
       await listener.stop();
       await hapi.stop();
     },
   };
+}
+
+/** The projects with a quota. */
+function* quotasOf(snapshots: SnapshotStore): Iterable<readonly [number, number]> {
+  for (const { project } of snapshots.list()) {
+    if (project.flagRequestsPerMonth !== null) yield [project.id, project.flagRequestsPerMonth];
+  }
 }
 
 const MS_PER_SECOND = 1_000;

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import type { Db } from '../domain/database/db.ts';
 import { migrateToLatest } from '../domain/database/migrate.ts';
@@ -65,8 +66,10 @@ export function formatTable(headings: readonly string[], rows: readonly string[]
 
 /** The values of a list that is separated by commas; throws when there is none. */
 export function parseList(text: string): string[] {
-  return text
+  const values = text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+  if (values.length === 0) throw new InvalidArgumentError('Name at least one.');
+  return values;
 }

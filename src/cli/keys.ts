@@ -43,7 +43,9 @@ function addCreate(keys: Command, context: CliContext): void {
       const created = await withDatabase(context, (db) =>
         db.transaction(async (tx) => {
           const user =
-            options.user === undefined ? await onlyUser(tx) : await findUser(tx, options.user);
+            options.user === undefined
+              ? await onlyUser(tx, '--user')
+              : await findUser(tx, options.user);
           const projects =
             options.projects === undefined ? null : await findProjects(tx, options.projects);
           const { id, key } = await createPersonalApiKey(tx, {

@@ -32,12 +32,12 @@ export async function onlyProject(db: Db): Promise<Project> {
   throw invalidField('--projects', 'Name the projects, as there is not just one.', 'required');
 }
 
-/** The only user, for commands that need not name them. Throws when a choice is needed. */
-export async function onlyUser(db: Db): Promise<User> {
+/** The only user, for commands that need not name them. Throws when a choice by `option` is needed. */
+export async function onlyUser(db: Db, option: '--user' | '--members'): Promise<User> {
   const [user, ...others] = await listUsers(db);
   if (user === undefined) throw nothingYet('user');
   if (others.length === 0) return user;
-  throw invalidField('--members', 'Name the members, as there is not just one user.', 'required');
+  throw invalidField(option, 'Say who, as there is not just one user.', 'required');
 }
 
 function nothingYet(noun: string): DomainError {

@@ -1,5 +1,9 @@
-import type { Command } from 'commander';
-import { addMember, createProject } from '../domain/projects/projects-commands.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import {
+  addMember,
+  createProject,
+  setFlagRequestQuota,
+} from '../domain/projects/projects-commands.ts';
 import { listProjects } from '../domain/projects/projects-queries.ts';
 import {
   type CliContext,
@@ -9,17 +13,26 @@ import {
   printResult,
   withDatabase,
 } from './context.ts';
-import { findUser, onlyUser } from './members.ts';
+import { findProjects, findUser, onlyUser } from './members.ts';
 
 interface CreateOptions extends CommonOptions {
   readonly name: string;
   readonly members?: string[];
 }
 
-/** Adds `burgee projects create|list`. */
-export function addProjectCommands(program: Command, context: CliContext): void {
-  const projects = program.command('projects').description('create and list projects');
+interface QuotaOptions extends CommonOptions {
+  readonly flagRequestsPerMonth: number | null;
+}
 
+/** Adds `burgee projects create|list|set-quota`. */
+export function addProjectCommands(program: Command, context: CliContext): void {
+  const projects = program.command('projects').description('create, list and limit projects');
+  addCreate(projects, context);
+  addList(projects, context);
+  addSetQuota(projects, context);
+}
+
+function addCreate(projects: Command, context: CliContext): void {
   projects
     .command('create')
     .description('create a project and print its keys; the secret key is shown this once')
@@ -35,7 +48,7 @@ export function addProjectCommands(program: Command, context: CliContext): void 
         db.transaction(async (tx) => {
           const members =
             options.members === undefined
-              ? [await onlyUser(tx)]
+              ? [await onlyUser(tx, '--members')]
               : await Promise.all(options.members.map((email) => findUser(tx, email)));
           const { project, secretKey } = await createProject(tx, { name: options.name });
           for (const member of members) await addMember(tx, member.id, project.id);
@@ -55,7 +68,9 @@ export function addProjectCommands(program: Command, context: CliContext): void 
         `  Members             ${created.members.join(', ')}`,
       ]);
     });
+}
 
+function addList(projects: Command, context: CliContext): void {
   projects
     .command('list')
     .description('list the projects')
@@ -70,6 +85,7 @@ export function addProjectCommands(program: Command, context: CliContext): void 
           name: project.name,
           project_api_key: project.apiToken,
           timezone: project.timezone,
+          flag_requests_per_month: project.flagRequestsPerMonth,
           created_at: project.createdAt,
         })),
         formatTable(
@@ -78,4 +94,37 @@ export function addProjectCommands(program: Command, context: CliContext): void 
         ),
       );
     });
+}
+
+function addSetQuota(projects: Command, context: CliContext): void {
+  projects
+    .command('set-quota')
+    .description('limit the requests of a project; a running Burgee holds it to that at once')
+    .argument('<id>', 'the id of the project')
+    .requiredOption(
+      '--flag-requests-per-month <count>',
+      'evaluations count 1, changed definitions 10; "none" lifts the limit',
+      parseQuota,
+    )
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: QuotaOptions) => {
+      const perMonth = options.flagRequestsPerMonth;
+      await withDatabase(context, async (db) => {
+        const [project] = await findProjects(db, [id]);
+        if (project !== undefined) await setFlagRequestQuota(db, project.id, perMonth);
+      });
+      printResult(context, options, { id: Number(id), flag_requests_per_month: perMonth }, [
+        perMonth === null
+          ? `Project ${id} has no limit.`
+          : `Project ${id} is limited to ${perMonth} requests a month.`,
+      ]);
+    });
+}
+
+function parseQuota(text: string): number | null {
+  if (text === 'none') return null;
+  if (!/^\d{1,15}$/.test(text)) {
+    throw new InvalidArgumentError('It has to be a whole number, or "none".');
+  }
+  return Number(text);
 }

@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
 import { notFound } from '../domain/errors.ts';
+import { buildLocalDefinitions } from '../domain/flags/local-definitions.ts';
 import type { ServedProject } from '../domain/snapshots/load-definitions.ts';
 import type { SnapshotStore } from '../domain/snapshots/snapshot-store.ts';
-import { type Handlers, RawJson } from '../server/operation.ts';
+import type { RequestKind, RequestUsage } from '../domain/usage/request-usage.ts';
+import { type Handlers, RawJson, type RequestOrigin } from '../server/operation.ts';
 import { toCompactFlagBody } from './flag-body.ts';
+
+export interface DefinitionHandlersContext {
+  readonly snapshots: SnapshotStore;
+  readonly usage: RequestUsage;
+}
 
 type DefinitionHandlers = Pick<Handlers, 'getLocalEvaluation' | 'getFlagDefinitions'>;
 
@@ -13,52 +20,99 @@ interface Feed {
   readonly etag: string;
 }
 
+/** What to answer: the feed, that it has not changed, or that the quota is used up. */
+type Verdict =
+  | { readonly kind: 'changed' | 'unchanged'; readonly feed: Feed; readonly headers: FeedHeaders }
+  | { readonly kind: 'over_quota' };
+
+type FeedHeaders = Readonly<Record<'etag' | 'cache-control', string>>;
+
 const ETAG_HEX_DIGITS = 16;
 const CACHE_CONTROL = 'private, must-revalidate';
+const QUOTA_USED_UP = {
+  type: 'quota_limited',
+  code: 'payment_required',
+  detail: 'You have exceeded your feature flag request quota',
+} as const;
 
 /** The operations that SDKs poll in order to evaluate flags locally. */
-export function createDefinitionHandlers(snapshots: SnapshotStore): DefinitionHandlers {
-  const feeds = new WeakMap<ServedProject, Feed>();
+export function createDefinitionHandlers(context: DefinitionHandlersContext): DefinitionHandlers {
+  const feeds = new WeakMap<ServedProject, Map<boolean, Feed>>();
 
-  async function findFeed(projectId: number): Promise<Feed> {
-    const served = await snapshots.getByProjectId(projectId);
+  async function decide(
+    projectId: number,
+    sendCohorts: boolean,
+    origin: RequestOrigin,
+  ): Promise<Verdict> {
+    const served = await context.snapshots.getByProjectId(projectId);
     if (served === undefined) throw notFound('Project not found.');
-    let feed = feeds.get(served);
-    if (feed === undefined) {
-      feed = serialiseFeed(served);
-      feeds.set(served, feed);
-    }
-    return feed;
+    const quota = served.project.flagRequestsPerMonth;
+    if (quota !== null && context.usage.isOver(projectId, quota)) return { kind: 'over_quota' };
+    const feed = findFeed(feeds, served, sendCohorts);
+    const isKnown = hasEtag(origin.headers['if-none-match'], feed.etag);
+    count(context.usage, projectId, isKnown ? 'definitions_unchanged' : 'definitions', origin);
+    const headers = { etag: feed.etag, 'cache-control': CACHE_CONTROL };
+    return { kind: isKnown ? 'unchanged' : 'changed', feed, headers };
   }
 
   return {
-    async getLocalEvaluation({ access, origin, reply }) {
-      const { body, etag } = await findFeed(access.projectId);
-      const headers = { etag, 'cache-control': CACHE_CONTROL };
-      const isKnown = hasEtag(origin.headers['if-none-match'], etag);
-      return isKnown ? reply(304, undefined, headers) : reply(200, body, headers);
+    async getLocalEvaluation({ query, access, origin, reply }) {
+      const verdict = await decide(access.projectId, query.send_cohorts === true, origin);
+      if (verdict.kind === 'over_quota') return reply(402, QUOTA_USED_UP);
+      if (verdict.kind === 'unchanged') return reply(304, undefined, verdict.headers);
+      return reply(200, verdict.feed.body, verdict.headers);
     },
 
-    async getFlagDefinitions({ access, origin, reply }) {
+    async getFlagDefinitions({ query, access, origin, reply }) {
       if (access === null) throw new Error('Flag definitions need a caller.');
-      const { body, etag } = await findFeed(access.projectId);
-      const headers = { etag, 'cache-control': CACHE_CONTROL };
-      const isKnown = hasEtag(origin.headers['if-none-match'], etag);
-      return isKnown ? reply(304, undefined, headers) : reply(200, body, headers);
+      const verdict = await decide(access.projectId, query.send_cohorts === true, origin);
+      if (verdict.kind === 'over_quota') return reply(402, QUOTA_USED_UP);
+      if (verdict.kind === 'unchanged') return reply(304, undefined, verdict.headers);
+      return reply(200, verdict.feed.body, verdict.headers);
     },
   };
 }
 
-function serialiseFeed(served: ServedProject): Feed {
+function count(
+  usage: RequestUsage,
+  projectId: number,
+  kind: RequestKind,
+  origin: RequestOrigin,
+): void {
+  const userAgent = origin.headers['user-agent'];
+  usage.count(projectId, kind, typeof userAgent === 'string' ? userAgent : undefined);
+}
+
+/** The feed of a revision, serialised once with cohorts and once without. */
+function findFeed(
+  feeds: WeakMap<ServedProject, Map<boolean, Feed>>,
+  served: ServedProject,
+  sendCohorts: boolean,
+): Feed {
+  let ofRevision = feeds.get(served);
+  if (ofRevision === undefined) {
+    ofRevision = new Map();
+    feeds.set(served, ofRevision);
+  }
+  let feed = ofRevision.get(sendCohorts);
+  if (feed === undefined) {
+    feed = serialiseFeed(served, sendCohorts);
+    ofRevision.set(sendCohorts, feed);
+  }
+  return feed;
+}
+
+function serialiseFeed(served: ServedProject, sendCohorts: boolean): Feed {
+  const local = buildLocalDefinitions(served.flags, served.cohorts, sendCohorts);
   const text = JSON.stringify({
-    flags: served.flags.filter((flag) => !flag.hasEncryptedPayloads).map(toCompactFlagBody),
+    flags: local.flags.map(({ flag, filters }) => ({ ...toCompactFlagBody(flag), filters })),
     group_type_mapping: Object.fromEntries(
       served.groupTypes.map(({ index, groupType }) => [String(index), groupType]),
     ),
-    cohorts: {},
+    cohorts: local.cohorts,
   });
   const digest = createHash('sha256').update(text).digest('hex').slice(0, ETAG_HEX_DIGITS);
-  return { body: new RawJson(text), etag: `W/"${digest}"` };
+  return { body: new RawJson(text, { isCompressible: true }), etag: `W/"${digest}"` };
 }
 
 /** Whether the client holds this version: a list of tags, weak, strong or bare, or `*`. */

@@ -1,6 +1,7 @@
 import type { Evaluation } from '../domain/evaluation/evaluate-flags.ts';
 import type { Outcome } from '../domain/evaluation/snapshot.ts';
 import type { JsonValue } from '../domain/json.ts';
+import { type ReplyShape, toOlderShape } from './evaluation-shape.ts';
 
 /** What names one reply in events and logs. */
 export interface ReplyStamp {
@@ -9,36 +10,32 @@ export interface ReplyStamp {
   readonly evaluatedAt: number;
 }
 
+/** Fields that some replies have beside the flags. */
+export type ExtraFields = Readonly<Record<string, JsonValue>>;
+
 /** The serialised entry of each outcome. Outcomes are shared, so each is serialised once. */
 const fragments = new WeakMap<Outcome, string>();
 
-/** The reply with reasons, put together from entries that were serialised before. */
-export function serialiseFlagValues(evaluation: Evaluation, stamp: ReplyStamp): string {
+/** The reply in the wanted shape, put together from entries that were serialised before. */
+export function serialiseEvaluation(
+  evaluation: Evaluation,
+  shape: ReplyShape,
+  stamp: ReplyStamp,
+  extra: ExtraFields | null,
+): string {
+  if (shape !== 'flags') {
+    return JSON.stringify({ ...toOlderShape(evaluation, shape), ...stamp, ...extra });
+  }
   let entries = '';
   for (const outcome of evaluation.outcomes) {
     if (entries !== '') entries += ',';
     entries += fragmentOf(outcome);
   }
+  const more = extra === null ? '' : `,${JSON.stringify(extra).slice(1, -1)}`;
   return (
     `{"errorsWhileComputingFlags":${evaluation.errorsWhileComputing},"flags":{${entries}},` +
-    `"requestId":"${stamp.requestId}","evaluatedAt":${stamp.evaluatedAt}}`
+    `"requestId":"${stamp.requestId}","evaluatedAt":${stamp.evaluatedAt}${more}}`
   );
-}
-
-/** The older reply: values and payloads only. Every flag appears, off and failed ones too. */
-export function serialiseLegacyFlagValues(evaluation: Evaluation, stamp: ReplyStamp): string {
-  const featureFlags: Record<string, boolean | string> = {};
-  const featureFlagPayloads: Record<string, JsonValue> = {};
-  for (const { flag, enabled, variant, payload } of evaluation.outcomes) {
-    featureFlags[flag.key] = enabled && variant !== null ? variant : enabled;
-    if (payload !== undefined && payload !== null) featureFlagPayloads[flag.key] = payload;
-  }
-  return JSON.stringify({
-    errorsWhileComputingFlags: evaluation.errorsWhileComputing,
-    featureFlags,
-    featureFlagPayloads,
-    ...stamp,
-  });
 }
 
 function fragmentOf(outcome: Outcome): string {

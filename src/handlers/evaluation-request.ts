@@ -67,10 +67,9 @@ function texts(value: unknown): readonly string[] | null {
 }
 
 function objectsOf(value: unknown): Record<string, JsonObject> {
-  const objects: Record<string, JsonObject> = {};
-  if (!isJsonObject(value)) return objects;
-  for (const [name, properties] of Object.entries(value)) {
-    if (isJsonObject(properties)) objects[name] = properties;
-  }
-  return objects;
+  if (!isJsonObject(value)) return {};
+  const objects = Object.entries(value).flatMap(([name, properties]) =>
+    isJsonObject(properties) ? [[name, properties] as const] : [],
+  );
+  return Object.fromEntries(objects);
 }

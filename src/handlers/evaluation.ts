@@ -1,22 +1,26 @@
-import type { Db } from '../domain/database/db.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { EvaluationContext, StoredData } from '../domain/evaluation/context.ts';
-import { type Evaluation, evaluateFlags } from '../domain/evaluation/evaluate-flags.ts';
-import { storedDataNeeds } from '../domain/evaluation/stored-data.ts';
-import { findStoredProperties } from '../domain/persons/persons-queries.ts';
+import type { Evaluation } from '../domain/evaluation/evaluate-flags.ts';
+import { evaluateSubject, type SubjectEvaluation } from '../domain/snapshots/evaluate-subject.ts';
 import type { ServedProject } from '../domain/snapshots/load-definitions.ts';
 import type { SnapshotStore } from '../domain/snapshots/snapshot-store.ts';
-import { type Handlers, RawJson } from '../server/operation.ts';
-import { serialiseFlagValues, serialiseLegacyFlagValues } from './evaluation-reply.ts';
+import type { RequestUsage } from '../domain/usage/request-usage.ts';
+import {
+  type Handlers,
+  type OperationRequest,
+  RawJson,
+  type RequestOrigin,
+} from '../server/operation.ts';
+import { describeSupport, toBrowserConfig } from './browser-config.ts';
+import { serialiseEvaluation } from './evaluation-reply.ts';
 import { type EvaluationInput, readEvaluationInput } from './evaluation-request.ts';
+import { readWantedReply } from './evaluation-shape.ts';
 
-export interface EvaluationHandlersContext {
-  readonly db: Db;
+export interface EvaluationHandlersContext extends SubjectEvaluation {
   readonly snapshots: SnapshotStore;
-  readonly now: () => Date;
-  /** Told how long the engine took, in seconds. */
-  readonly observeEvaluation: (seconds: number) => void;
+  readonly usage: RequestUsage;
 }
+
+type EvaluationQuery = OperationRequest<'evaluateFlags'>['query'];
 
 const NO_TOKEN = new DomainError(
   'not_authenticated',
@@ -30,13 +34,15 @@ const NO_DISTINCT_ID =
   'The distinct_id field is missing from the request. Please include a valid identifier.';
 
 const NO_FLAGS: Evaluation = { outcomes: [], errorsWhileComputing: false };
-const NO_STATIC_COHORTS: ReadonlySet<number> = new Set();
-const NO_OVERRIDES: ReadonlyMap<string, string> = new Map();
+const QUOTA_USED_UP = { quotaLimited: ['feature_flags'], quota_limited: ['feature_flags'] };
 
-/** The operation that SDKs ask for the values of flags. */
+/** Flags of these kinds are not what a project's quota is about. */
+const UNCOUNTED_FLAGS = /^(survey|product-tour)-targeting-/;
+
+/** The operations that SDKs ask for the values of flags. */
 export function createEvaluationHandlers(
   context: EvaluationHandlersContext,
-): Pick<Handlers, 'evaluateFlags'> {
+): Pick<Handlers, 'evaluateFlags' | 'describeEvaluation'> {
   return {
     async evaluateFlags({ query, body, origin, reply }) {
       const input = readEvaluationInput(body, origin.headers);
@@ -46,52 +52,52 @@ export function createEvaluationHandlers(
         (await context.snapshots.findByToken(input.token));
       if (served === undefined) throw UNKNOWN_TOKEN;
       if (input.distinctId === null && !input.isDisabled) return reply(400, NO_DISTINCT_ID);
-      const evaluation = input.isDisabled ? NO_FLAGS : await evaluate(context, served, input);
+      const wanted = readWantedReply(origin.path, query.v, query.config);
+      const isOverQuota = !input.isDisabled && !admit(context, served, origin);
+      const evaluation =
+        input.isDisabled || isOverQuota ? NO_FLAGS : await evaluate(context, served, input, query);
+      const extra =
+        isOverQuota || wanted.withConfig
+          ? {
+              ...(isOverQuota ? QUOTA_USED_UP : {}),
+              ...(wanted.withConfig ? toBrowserConfig(served) : {}),
+            }
+          : null;
       const stamp = { requestId: origin.requestId, evaluatedAt: context.now().getTime() };
-      const serialise = isLegacy(query.v) ? serialiseLegacyFlagValues : serialiseFlagValues;
-      return reply(200, new RawJson(serialise(evaluation, stamp)));
+      return reply(200, new RawJson(serialiseEvaluation(evaluation, wanted.shape, stamp, extra)));
+    },
+
+    describeEvaluation({ query, origin, reply }) {
+      const { shape } = readWantedReply(origin.path, query.v ?? '1', false);
+      const flags = shape === 'flags' ? { flags: {} } : { featureFlags: {} };
+      return reply(200, { ...flags, ...describeSupport() });
     },
   };
 }
 
-/** Text that is no number counts as version 1. */
-function isLegacy(version: string | undefined): boolean {
-  if (version === undefined || version === '') return false;
-  return !(Number.parseInt(version, 10) >= 2);
+/** Counts the request, unless the project's quota is used up; says whether it is answered. */
+function admit(
+  { usage }: EvaluationHandlersContext,
+  served: ServedProject,
+  origin: RequestOrigin,
+): boolean {
+  const { id, flagRequestsPerMonth: quota } = served.project;
+  if (quota !== null && usage.isOver(id, quota)) return false;
+  if (!served.flags.some((flag) => flag.active && !UNCOUNTED_FLAGS.test(flag.key))) return true;
+  const userAgent = origin.headers['user-agent'];
+  usage.count(id, 'evaluation', typeof userAgent === 'string' ? userAgent : undefined);
+  return true;
 }
 
-/** Decides the flags on one snapshot, with at most one round trip to the database before. */
-async function evaluate(
+function evaluate(
   context: EvaluationHandlersContext,
   served: ServedProject,
   input: EvaluationInput,
+  query: EvaluationQuery,
 ): Promise<Evaluation> {
-  const request = input.contextFor(input.distinctId ?? '');
-  const selection = input.flagKeys === null ? {} : { flagKeys: input.flagKeys };
-  const needs = storedDataNeeds(served.snapshot, request, selection);
-  const subject =
-    needs === null
-      ? request
-      : { ...request, stored: await findStored(context.db, served.project.id, request, needs) };
-  const startedAt = performance.now();
-  const evaluation = evaluateFlags(served.snapshot, subject, { ...selection, now: context.now() });
-  context.observeEvaluation((performance.now() - startedAt) / 1_000);
-  return evaluation;
-}
-
-/** What is stored about the subject. An outage fails the flags that need it, and only those. */
-async function findStored(
-  db: Db,
-  projectId: number,
-  request: EvaluationContext,
-  needs: NonNullable<ReturnType<typeof storedDataNeeds>>,
-): Promise<StoredData | 'unavailable'> {
-  try {
-    const { distinctId } = request;
-    const found = await findStoredProperties(db, projectId, { distinctId, groups: needs.groups });
-    return { ...found, staticCohortIds: NO_STATIC_COHORTS, hashKeyOverrides: NO_OVERRIDES };
-  } catch (error) {
-    if (error instanceof DomainError && error.kind === 'unavailable') return 'unavailable';
-    throw error;
-  }
+  return evaluateSubject(context, served, input.contextFor(input.distinctId ?? ''), {
+    ...(input.flagKeys === null ? {} : { flagKeys: input.flagKeys }),
+    surveyFlagsOnly: query.only_evaluate_survey_feature_flags === true,
+    onlyOverrides: query.only_use_override_person_properties === true,
+  });
 }

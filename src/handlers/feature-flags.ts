@@ -36,7 +36,7 @@ type FlagHandlers = Pick<
 /** The operations on definitions of flags and on their activity log. */
 export function createFlagHandlers(context: FlagCommandsContext): FlagHandlers {
   const describe = (described: FeatureFlagWithUsers, caller: Caller) =>
-    toFlagBody(described, rightsOf(caller), context.now());
+    toFlagBody(described, rightsOf(caller, context.payloadCipher), context.now());
 
   return {
     async listFeatureFlags({ query, access, origin, reply }) {

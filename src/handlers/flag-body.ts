@@ -1,5 +1,6 @@
 import { type Caller, hasScope } from '../domain/access.ts';
 import { invalidField } from '../domain/errors.ts';
+import { openPayloads } from '../domain/flags/encrypted-payloads.ts';
 import {
   type FeatureFlag,
   type FeatureFlagInput,
@@ -8,6 +9,7 @@ import {
   toEvaluationRuntime,
 } from '../domain/flags/flag.ts';
 import { reportFlagStatus } from '../domain/flags/flag-status.ts';
+import type { PayloadCipher } from '../domain/flags/payload-encryption.ts';
 import { isJson, isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import type { User } from '../domain/projects/project.ts';
 import type { Body } from '../server/operation.ts';
@@ -15,11 +17,16 @@ import type { Body } from '../server/operation.ts';
 /** The caller's rights as a flag's body tells them. */
 export interface Rights {
   readonly canEdit: boolean;
+  /** Opens secret payloads; null where the caller gets a marker instead. */
+  readonly payloadCipher: PayloadCipher | null;
 }
 
-/** What the caller may do with flags. */
-export function rightsOf(caller: Caller): Rights {
-  return { canEdit: hasScope(caller, 'feature_flag:write') };
+/** What the caller may do with flags. Only people read secret payloads. */
+export function rightsOf(caller: Caller, payloadCipher: PayloadCipher | null): Rights {
+  return {
+    canEdit: hasScope(caller, 'feature_flag:write'),
+    payloadCipher: caller.kind === 'user' ? payloadCipher : null,
+  };
 }
 
 /** A flag as the management API sends it. */
@@ -30,7 +37,7 @@ export function toFlagBody(described: FeatureFlagWithUsers, rights: Rights, now:
     id: flag.id,
     name: flag.name,
     key: flag.key,
-    filters: flag.filters,
+    filters: openPayloads(flag, rights.payloadCipher),
     deleted: flag.deleted,
     active: flag.active,
     created_by: toUserBody(described.createdBy),
@@ -112,7 +119,7 @@ export function toFlagInput(body: FlagInputBody): FeatureFlagInput {
     filters: toJsonObject(body.filters),
     active: body.active,
     deleted: body.deleted,
-    createdAt: toDate(body.created_at),
+    createdAt: toDate('created_at', body.created_at),
     ensureExperienceContinuity: toBoolean(body.ensure_experience_continuity),
     rollbackConditions: toJson(body.rollback_conditions),
     performedRollback: body.performed_rollback,
@@ -128,7 +135,8 @@ export function toFlagInput(body: FlagInputBody): FeatureFlagInput {
         ? undefined
         : toEvaluationRuntime(body.evaluation_runtime),
     bucketingIdentifier: toBucketingIdentifier(body.bucketing_identifier),
-    lastCalledAt: body.last_called_at === null ? null : toDate(body.last_called_at),
+    lastCalledAt:
+      body.last_called_at === null ? null : toDate('last_called_at', body.last_called_at),
     createInFolder: body._create_in_folder,
     shouldCreateUsageDashboard: body._should_create_usage_dashboard,
   };
@@ -136,7 +144,7 @@ export function toFlagInput(body: FlagInputBody): FeatureFlagInput {
 }
 
 /** What JSON can say and PostgreSQL cannot store: the NUL character and half a surrogate pair. */
-const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab])/;
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 function refuseUnstorableText(body: FlagInputBody): void {
   for (const [field, value] of Object.entries(body)) {
@@ -156,8 +164,13 @@ function toBucketingIdentifier(value: string | null | undefined) {
   return value === 'device_id' ? ('device_id' as const) : ('distinct_id' as const);
 }
 
-function toDate(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text);
+/** The contract lets through what no Date can say, like a leap second, or not in four digits. */
+function toDate(field: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const date = new Date(text);
+  const year = date.getUTCFullYear();
+  if (year >= 1 && year <= 9999) return date;
+  throw invalidField(field, 'Not a datetime that can be stored.');
 }
 
 function toJson(value: unknown): JsonValue | undefined {

@@ -2,7 +2,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Contract } from './contract.ts';
 import type { ContractOperation } from './contract-document.ts';
 import { toErrorReply } from './error-reply.ts';
-import type { AnswerCompletely } from './hot-path.ts';
+import type { AnswerCompletely, RecordRefusal } from './hot-path.ts';
 import { type AnswerIngest, ingestLimitsOf } from './ingest.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -20,12 +20,18 @@ export interface AnswerOptions {
   readonly translateError: (error: unknown) => unknown;
 }
 
+/** Answers requests, and takes note of those that were refused before they could be read. */
+export interface Answering {
+  readonly answer: AnswerCompletely;
+  readonly recordRefusal: RecordRefusal;
+}
+
 /**
  * Answers every operation: a failure becomes the documented reply, the request is counted and
  * logged. Outside production a reply that breaks the contract becomes a 500, so that tests see it.
  */
-export function createAnswer(options: AnswerOptions): AnswerCompletely {
-  return async (operation, request) => {
+export function createAnswer(options: AnswerOptions): Answering {
+  const answer: AnswerCompletely = async (operation, request) => {
     const startedAt = process.hrtime.bigint();
     let reply: WireReply;
     try {
@@ -40,6 +46,13 @@ export function createAnswer(options: AnswerOptions): AnswerCompletely {
     options.metrics.countRequest(operation.id, checked.status);
     logRequest(options.log, operation, request, checked, startedAt);
     return checked;
+  };
+  return {
+    answer,
+    recordRefusal(operationId, status, requestId) {
+      options.metrics.countRequest(operationId, status);
+      options.log.info({ requestId, operation: operationId, status }, 'Refused unread.');
+    },
   };
 }
 

@@ -31,6 +31,8 @@ export interface ContractOperation {
   readonly hasBody: boolean;
   readonly queryNames: ReadonlySet<string>;
   readonly booleanQueryNames: ReadonlySet<string>;
+  /** Whether a successful reply may have no body although it declares one. */
+  readonly mayBeEmpty: boolean;
   /** The media type of each declared status; null for a status without a body. */
   readonly mediaTypes: ReadonlyMap<number, string | null>;
 }
@@ -41,6 +43,7 @@ export type ExtendedOperation = OpenAPIV3.OperationObject & {
   readonly method: string;
   readonly 'x-alias-paths'?: readonly string[];
   readonly 'x-required-scope'?: string;
+  readonly 'x-may-be-empty'?: boolean;
 };
 
 /** Reads one dereferenced operation. `id` is its operationId, known to have a handler. */
@@ -53,6 +56,7 @@ export function readOperation(operation: ExtendedOperation, id: OperationId): Co
     errorStyle: errorStyleOf(operation),
     isSecured: (operation.security ?? []).length > 0,
     requiredScope: operation['x-required-scope'] ?? null,
+    mayBeEmpty: operation['x-may-be-empty'] === true,
     hasBody: operation.requestBody !== undefined,
     queryNames: new Set(query.map((parameter) => parameter.name)),
     booleanQueryNames: new Set(query.filter(isBoolean).map((parameter) => parameter.name)),
@@ -72,7 +76,8 @@ export function withoutSlash(path: string): string {
 
 function errorStyleOf(operation: ExtendedOperation): ErrorStyle {
   const [tag] = operation.tags ?? [];
-  return tag === 'evaluation' || tag === 'capture' ? tag : 'management';
+  const styles: readonly ErrorStyle[] = ['definitions', 'evaluation', 'capture'];
+  return styles.find((style) => style === tag) ?? 'management';
 }
 
 function mediaTypeOf(

@@ -13,9 +13,13 @@ export function toContractError(finding: ErrorObject): DomainError {
   return invalidField(attr === '' || attr === 'requestBody' ? null : attr, detail, code);
 }
 
-/** The finding to tell of several: the most specific one, the first of those. */
+/**
+ * The finding to tell of several: one about the path, since what does not exist cannot be changed,
+ * else the most specific one, the first of those.
+ */
 export function pickFinding(findings: readonly ErrorObject[]): ErrorObject | undefined {
-  const depth = (finding: ErrorObject) => finding.instancePath.split('/').length;
+  const depth = ({ instancePath }: ErrorObject) =>
+    instancePath.startsWith('/path/') ? Number.POSITIVE_INFINITY : instancePath.split('/').length;
   let picked: ErrorObject | undefined;
   for (const finding of findings) {
     if (picked === undefined || depth(finding) > depth(picked)) picked = finding;

@@ -35,11 +35,26 @@ export interface Contract {
   readonly operations: readonly ContractOperation[];
   /** Checks a request against the contract and runs its handler. Failures are thrown. */
   answer(operation: ContractOperation, request: WireRequest): Promise<WireReply>;
-  /** The compiled validator of the operation's body: null when the body fits, else the finding. */
-  checkBody(operation: ContractOperation, body: unknown): ErrorObject | null;
+  /**
+   * Holds a decoded request against the operation's compiled validators, by themselves. Gives the
+   * query with its types, or the finding.
+   */
+  check(operation: ContractOperation, request: DecodedRequest): CheckedRequest | ErrorObject;
 }
 
 type Backend = OpenAPIBackend<OpenAPIV3.Document>;
+
+/** A request whose body was decoded already. */
+export interface DecodedRequest {
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** A request that fits. `query` has the contract's types. */
+export interface CheckedRequest {
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
 
 /** One request on its way through openapi-backend. */
 interface Call {
@@ -89,7 +104,7 @@ export async function createContract(options: ContractOptions): Promise<Contract
   return {
     operations,
     answer: (operation, request) => answer(api, operation, request),
-    checkBody: (operation, body) => checkBody(api, operation, body),
+    check: (operation, request) => check(api, operation, request),
   };
 }
 
@@ -129,10 +144,7 @@ function registerRefusals(api: Backend): void {
   });
   api.register('validationFail', (context: Context, call: Call) => {
     if (call.bodyError !== null) throw call.bodyError;
-    const finding = pickFinding(context.validation.errors ?? []);
-    throw finding === undefined
-      ? new Error('An invalid request without a finding.')
-      : toContractError(finding);
+    throw toContractError(findingOf(context.validation.errors));
   });
 }
 
@@ -187,10 +199,25 @@ function textHeaders(request: WireRequest): Record<string, string | string[]> {
   return headers;
 }
 
-function checkBody(api: Backend, operation: ContractOperation, body: unknown): ErrorObject | null {
-  const [validate] = api.validator.getRequestValidatorsForOperation(operation.id) ?? [];
-  if (validate === undefined || validate({ requestBody: body })) return null;
-  return pickFinding(validate.errors ?? []) ?? null;
+function check(
+  api: Backend,
+  operation: ContractOperation,
+  { query, body }: DecodedRequest,
+): CheckedRequest | ErrorObject {
+  const [checkBody, checkParameters] =
+    api.validator.getRequestValidatorsForOperation(operation.id) ?? [];
+  if (checkBody?.({ requestBody: body }) === false) return findingOf(checkBody.errors);
+  const declared = normaliseQuery(operation, query);
+  // The validator turns the texts of the query into the types of the contract, in place.
+  const parameters = { path: {}, query: declared, header: {}, cookie: {} };
+  if (checkParameters?.(parameters) === false) return findingOf(checkParameters.errors);
+  return { query: declared, body };
+}
+
+function findingOf(errors: readonly ErrorObject[] | null | undefined): ErrorObject {
+  const finding = pickFinding(errors ?? []);
+  if (finding === undefined) throw new Error('A validator refused a request without a finding.');
+  return finding;
 }
 
 function isOperationId(id: string, handlers: Handlers): id is OperationId {

@@ -5,7 +5,7 @@ import type { Contract } from './contract.ts';
 import type { ContractDocument, ContractOperation } from './contract-document.ts';
 import { BodyTooLargeError, MANAGEMENT_MAX_BYTES, toTooLarge } from './decode-body.ts';
 import { type ErrorStyle, jsonReply, toErrorReply } from './error-reply.ts';
-import type { AnswerCompletely } from './hot-path.ts';
+import type { AnswerCompletely, RecordRefusal } from './hot-path.ts';
 import { ingestLimitsOf } from './ingest.ts';
 import type { Metrics } from './metrics.ts';
 import type { WireReply } from './wire.ts';
@@ -16,6 +16,7 @@ export interface HapiOptions {
   readonly document: ContractDocument;
   readonly metrics: Metrics;
   readonly answer: AnswerCompletely;
+  readonly recordRefusal: RecordRefusal;
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -26,6 +27,7 @@ const PAYLOAD_TIMEOUT_MS = 15_000;
 declare module '@hapi/hapi' {
   interface RouteOptionsApp {
     readonly errorStyle?: ErrorStyle;
+    readonly operationId?: string;
   }
 }
 
@@ -53,9 +55,13 @@ export async function createHapi(options: HapiOptions): Promise<Hapi.Server> {
       response.vary('origin');
       return h.continue;
     }
-    const style = request.route.settings.app?.errorStyle ?? 'management';
+    const { errorStyle: style = 'management', operationId } = request.route.settings.app ?? {};
     const error = toDomainError(response.output.statusCode, request.path, response);
-    return send(h, toErrorReply(error, style));
+    const reply = toErrorReply(error, style);
+    if (operationId !== undefined) {
+      options.recordRefusal(operationId, reply.status, requestIdOf(request.raw.req));
+    }
+    return send(h, reply);
   });
   // Started, but not listening: before its start Hapi closes every connection after one reply.
   await server.start();
@@ -79,7 +85,7 @@ function addOperation(server: Hapi.Server, operation: ContractOperation, options
       method: operation.method === 'GET' ? 'GET' : toMethod(operation.method),
       path,
       options: {
-        app: { errorStyle: operation.errorStyle },
+        app: { errorStyle: operation.errorStyle, operationId: operation.id },
         ...(operation.method === 'GET'
           ? {}
           : {

@@ -47,7 +47,7 @@ export function decodeManagementBody(headers: IncomingHttpHeaders, payload: Buff
   }
   try {
     const bytes = isGzip(payload) ? inflate(payload, MANAGEMENT_MAX_BYTES) : payload;
-    return parseJson(decodeUtf8(bytes));
+    return requireShallow(parseJson(decodeUtf8(bytes)));
   } catch (error) {
     if (error instanceof BodyTooLargeError) throw toTooLarge(error);
     if (error instanceof DecodeError) {
@@ -62,7 +62,30 @@ export function toTooLarge(error: BodyTooLargeError): DomainError {
   return new DomainError('too_large', `The request body is larger than ${error.limitBytes} bytes.`);
 }
 
-export interface IngestOptions {
+/** What the query says about the packing of a body. */
+export interface IngestPacking {
+  /** A packing that the operation does not know. */
+  readonly isUnsupported?: boolean;
+  /** The body is said to be gzip, which cannot be inside a form. */
+  readonly isFormGzipRefused?: boolean;
+}
+
+/** How deep JSON may be nested: far deeper than anybody means, and safe for recursive functions. */
+const DEPTH_MAX = 128;
+
+/** The value, unless it is nested too deeply. Walks level by level, without recursion. */
+export function requireShallow(value: unknown): unknown {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > DEPTH_MAX) throw new DecodeError('the JSON is nested too deeply', false);
+    level = level.flatMap((item) =>
+      typeof item === 'object' && item !== null ? Object.values(item) : [],
+    );
+  }
+  return value;
+}
+
+export interface IngestOptions extends IngestPacking {
   /** The most bytes after inflating. */
   readonly inflatedMaxBytes: number;
 }
@@ -90,14 +113,25 @@ export function decodeIngestBody(
   if (!ACCEPTED_INGEST_TYPES.has(mediaType)) {
     throw new DecodeError(`unsupported content type: ${mediaType}`);
   }
+  if (options.isUnsupported === true) throw new DecodeError('Unsupported compression type');
   const bytes = isGzip(payload) ? inflate(payload, options.inflatedMaxBytes) : payload;
   const text = stripByteOrderMark(bytes.toString('utf8'));
+  if (mediaType === 'application/x-www-form-urlencoded' && options.isFormGzipRefused === true) {
+    throw new DecodeError('Gzip compression not supported for form-urlencoded data');
+  }
   const isForm = mediaType === 'application/x-www-form-urlencoded' || FORM_START.test(text);
   return isForm ? parseForm(text, options) : parseJsonOrBase64(text, options);
 }
 
 function parseForm(text: string, options: IngestOptions): unknown {
-  if (!FORM_START.test(text)) return parseJsonOrBase64(decodeFormValue(text), options);
+  if (!FORM_START.test(text)) {
+    try {
+      return parseJsonOrBase64(decodeFormValue(text), options);
+    } catch (error) {
+      if (error instanceof BodyTooLargeError) throw error;
+      throw new DecodeError('expected form data in POST request payload');
+    }
+  }
   for (const pair of text.split('&')) {
     if (!pair.startsWith('data=')) continue;
     return parseJsonOrBase64(decodeFormValue(pair.slice('data='.length)), options);
@@ -118,13 +152,23 @@ function parseJsonOrBase64(text: string, options: IngestOptions): unknown {
   try {
     return parseJson(text);
   } catch (error) {
+    const value = tryParseJson(replaceNonFinite(text));
+    if (value !== undefined) return value;
     const bytes = decodeBase64(text);
     if (bytes === null) throw error;
     const inner = isGzip(bytes) ? inflate(bytes, options.inflatedMaxBytes) : bytes;
-    const value = tryParseJson(stripByteOrderMark(inner.toString('utf8')));
-    if (value === undefined) throw error;
-    return value;
+    const decoded = tryParseJson(replaceNonFinite(stripByteOrderMark(inner.toString('utf8'))));
+    if (decoded === undefined) throw error;
+    return decoded;
   }
+}
+
+const TEXT_OR_NON_FINITE = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
+
+/** Numbers that JSON does not have, as some languages print them, become null. */
+function replaceNonFinite(text: string): string {
+  if (!text.includes('NaN') && !text.includes('Infinity')) return text;
+  return text.replace(TEXT_OR_NON_FINITE, (found) => (found.startsWith('"') ? found : 'null'));
 }
 
 function tryParseJson(text: string): unknown {

@@ -2,7 +2,10 @@ import { DomainError, type DomainErrorKind } from '../domain/errors.ts';
 import type { WireReply } from './wire.ts';
 
 /** How a refusal looks: an envelope of JSON, or a line of text for SDKs that send or evaluate. */
-export type ErrorStyle = 'management' | 'evaluation' | 'capture';
+export type ErrorStyle = 'management' | 'definitions' | 'evaluation' | 'capture';
+
+/** The styles that tell most failures as text. */
+type TextStyle = 'evaluation' | 'capture';
 
 interface Form {
   readonly status: number;
@@ -25,14 +28,14 @@ const FORMS: Readonly<Record<DomainErrorKind, Form>> = {
 
 const RETRY_AFTER_SECONDS = '1';
 
-const SERVER_FAULT: Readonly<Record<Exclude<ErrorStyle, 'management'>, string>> = {
+const SERVER_FAULT: Readonly<Record<TextStyle, string>> = {
   evaluation:
     'An internal server error occurred. Please try again later or contact support if the ' +
     'problem persists.',
   capture: 'An internal server error occurred. Please try again later.',
 };
 
-const OUTAGE: Readonly<Record<Exclude<ErrorStyle, 'management'>, string>> = {
+const OUTAGE: Readonly<Record<TextStyle, string>> = {
   evaluation:
     'Our database service is currently unavailable. This is likely a temporary issue. ' +
     'Please try again in a few moments.',
@@ -48,7 +51,7 @@ export function toErrorReply(error: unknown, style: ErrorStyle): WireReply {
   const { status, type } = FORMS[error.kind];
   const headers: Record<string, string> =
     error.kind === 'unavailable' ? { 'retry-after': RETRY_AFTER_SECONDS } : {};
-  if (style !== 'management' && !isEnvelope(error, style)) {
+  if (isTextStyle(style) && !isEnvelope(error, style)) {
     const text = error.kind === 'unavailable' ? OUTAGE[style] : error.detail;
     return textReply(status, text, headers);
   }
@@ -68,13 +71,18 @@ function isEnvelope(error: DomainError, style: ErrorStyle): boolean {
 }
 
 function serverFault(style: ErrorStyle): WireReply {
-  if (style !== 'management') return textReply(500, SERVER_FAULT[style]);
+  if (isTextStyle(style)) return textReply(500, SERVER_FAULT[style]);
+  const isFeed = style === 'definitions';
   return jsonReply(500, {
     type: 'server_error',
-    code: 'error',
-    detail: 'A server error occurred.',
+    code: isFeed ? 'unexpected_error' : 'error',
+    detail: isFeed ? 'An unexpected error occurred' : 'A server error occurred.',
     attr: null,
   });
+}
+
+function isTextStyle(style: ErrorStyle): style is TextStyle {
+  return style === 'evaluation' || style === 'capture';
 }
 
 /** A reply of plain text. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { allowOrigin, answerOptions } from './cors.ts';
 import { notReadyReply } from './create-server.ts';
 import { jsonReply } from './error-reply.ts';
@@ -36,8 +36,11 @@ const REQUEST_TIMEOUT_MS = 60_000;
 export function createFront(): Front {
   let application: Application | null = null;
   let isStopping = false;
+  /** Connections on which nobody has asked for anything yet; Node does not count them as idle. */
+  const silent = new Set<Socket>();
 
   const server = createServer((message, response) => {
+    silent.delete(message.socket);
     const requestId = requestIdOf(message);
     // Hapi's side reads the id here, so that both lanes tell the same one.
     message.headers['x-request-id'] = requestId;
@@ -55,6 +58,11 @@ export function createFront(): Front {
 
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
+
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
 
   return {
     listen: (port, host) =>
@@ -79,6 +87,7 @@ export function createFront(): Front {
           clearInterval(sweep);
           resolve();
         });
+        for (const socket of silent) socket.destroy();
       });
     },
   };

@@ -10,6 +10,9 @@ export type AnswerCompletely = (
   request: WireRequest,
 ) => Promise<WireReply>;
 
+/** Counts and logs a request that was refused before it could be read. */
+export type RecordRefusal = (operationId: string, status: number, requestId: string) => void;
+
 /** Takes a request if it is for an operation that carries the traffic, and says whether it did. */
 export type HotPath = (
   message: IncomingMessage,
@@ -24,6 +27,7 @@ export type HotPath = (
 export function createHotPath(
   operations: readonly ContractOperation[],
   answer: AnswerCompletely,
+  recordRefusal: RecordRefusal,
 ): HotPath {
   const operationsByPath = new Map<string, ContractOperation>();
   for (const operation of operations) {
@@ -42,6 +46,7 @@ export function createHotPath(
     readBody(message, ingestLimitsOf(operation)?.rawMaxBytes ?? 0, (payload) => {
       if (payload === null) {
         response.setHeader('connection', 'close');
+        recordRefusal(operation.id, TOO_LARGE, requestId);
         writeReply(
           response,
           refuseLargeBody(operation, ingestLimitsOf(operation)?.rawMaxBytes ?? 0),
@@ -66,6 +71,8 @@ export function createHotPath(
     return true;
   };
 }
+
+const TOO_LARGE = 413;
 
 /** Reads the body; null once it is over the limit. Calls back once, and not after an abort. */
 function readBody(

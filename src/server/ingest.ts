@@ -1,7 +1,13 @@
 import type { ErrorObject } from 'ajv';
 import type { Contract } from './contract.ts';
 import type { ContractOperation } from './contract-document.ts';
-import { BodyTooLargeError, DecodeError, decodeIngestBody } from './decode-body.ts';
+import {
+  BodyTooLargeError,
+  DecodeError,
+  decodeIngestBody,
+  type IngestPacking,
+  requireShallow,
+} from './decode-body.ts';
 import { textReply } from './error-reply.ts';
 import type { Handlers } from './operation.ts';
 import { runHandler } from './run-handler.ts';
@@ -48,17 +54,31 @@ export function createIngest(contract: Contract, handlers: Handlers): AnswerInge
     }
     let body: unknown;
     try {
-      body = decodeIngestBody(request.headers, request.payload, limits);
+      body = decodeIngestBody(request.headers, request.payload, {
+        ...limits,
+        ...packingOf(operation, request),
+      });
+      // Capture tells this in its own words, event by event.
+      if (operation.errorStyle === 'evaluation') requireShallow(body);
     } catch (error) {
       if (error instanceof BodyTooLargeError) return refuseLargeBody(operation, error.limitBytes);
       if (error instanceof DecodeError) return refuseBody(operation, request, error);
       throw error;
     }
-    const finding = contract.checkBody(operation, body);
-    if (finding !== null) return refuseShape(operation, finding);
-    const checked = { params: {}, query: request.query, requestBody: body };
-    return runHandler(handlers, operation, { request, caller: null, access: null }, checked);
+    const checked = contract.check(operation, { query: request.query, body });
+    if ('keyword' in checked) return refuseShape(operation, checked);
+    const parts = { params: {}, query: checked.query, requestBody: body };
+    return runHandler(handlers, operation, { request, caller: null, access: null }, parts);
   };
+}
+
+/** How the query says that the body is packed. Capture takes no notice of names it does not know. */
+function packingOf(operation: ContractOperation, request: WireRequest): IngestPacking {
+  const name = (request.query.compression ?? '').toLowerCase();
+  const isStrict = operation.errorStyle === 'evaluation';
+  if (name === 'gzip' || name === 'gzip-js') return { isFormGzipRefused: isStrict };
+  if (isStrict && name !== '' && name !== 'base64') return { isUnsupported: true };
+  return {};
 }
 
 /** The reply to a body over the limit. */
@@ -82,13 +102,20 @@ function refuseBody(
   return textReply(400, `failed to ${step} request: ${error.reason}`);
 }
 
-/** A body of the wrong shape, with the field that is wrong. */
+/** A request of the wrong shape, with the field that is wrong. */
 function refuseShape(operation: ContractOperation, finding: ErrorObject): WireReply {
-  const field = finding.instancePath.replace(/^\/requestBody\/?/, '').replaceAll('/', '.');
-  const complaint = `${field === '' ? 'the body' : field} ${finding.message ?? 'is not valid'}`;
-  return operation.errorStyle === 'evaluation'
-    ? textReply(400, evaluationRefusal(`invalid JSON: ${complaint}`))
-    : textReply(400, `failed to hydrate events from request: ${complaint}`);
+  const [, place, ...steps] = finding.instancePath.split('/');
+  const field = steps.join('.');
+  const subject = field === '' ? 'the body' : field;
+  const where = place === 'query' ? `query parameter ${subject}` : subject;
+  const complaint = `${where} ${finding.message ?? 'is not valid'}`;
+  if (operation.errorStyle !== 'evaluation') {
+    return textReply(400, `failed to hydrate events from request: ${complaint}`);
+  }
+  return textReply(
+    400,
+    evaluationRefusal(place === 'query' ? complaint : `invalid JSON: ${complaint}`),
+  );
 }
 
 function evaluationRefusal(reason: string): string {

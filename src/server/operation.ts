@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import type { operations } from '../../generated/api.ts';
 import type { Caller, ProjectAccess } from '../domain/access.ts';
 
@@ -25,9 +26,19 @@ type Responses<Id extends OperationId> = operations[Id]['responses'];
 /** JSON that was serialised beforehand, where the cost of doing it again matters. */
 export class RawJson {
   readonly text: string;
+  readonly isCompressible: boolean;
+  #gzipped: Buffer | null = null;
 
-  constructor(text: string) {
+  /** A compressible text is one that is sent many times: it is compressed once, when first asked for. */
+  constructor(text: string, options: { readonly isCompressible?: boolean } = {}) {
     this.text = text;
+    this.isCompressible = options.isCompressible === true;
+  }
+
+  /** The text in gzip. */
+  gzipped(): Buffer {
+    this.#gzipped ??= gzipSync(this.text);
+    return this.#gzipped;
   }
 }
 

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { OpenAPIV3 } from 'openapi-types';
@@ -22,6 +23,7 @@ export function createReplyCheck(definition: OpenAPIV3.Document): CheckReply {
     const mediaType = operation.mediaTypes.get(reply.status);
     if (mediaType === undefined) return `the status ${reply.status} is not declared`;
     if (mediaType === null) return reply.body === null ? null : 'the reply must not have a body';
+    if (reply.body === null && operation.mayBeEmpty) return null;
     const sent = (reply.headers['content-type'] ?? '').split(';')[0];
     if (sent !== mediaType) return `the media type is ${sent} instead of ${mediaType}`;
     if (mediaType !== 'application/json') return null;
@@ -31,9 +33,14 @@ export function createReplyCheck(definition: OpenAPIV3.Document): CheckReply {
       validate = ajv.compile(closeSchemas(schemas.get(name) ?? {}));
       validators.set(name, validate);
     }
-    if (validate(JSON.parse(reply.body ?? ''))) return null;
+    if (validate(JSON.parse(textOf(reply)))) return null;
     return ajv.errorsText(validate.errors, { dataVar: 'body' });
   };
+}
+
+function textOf({ body, headers }: WireReply): string {
+  if (!Buffer.isBuffer(body)) return body ?? '';
+  return (headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString('utf8');
 }
 
 /** The schema of each JSON reply, by operation and status, references in place. */

@@ -51,7 +51,7 @@ export async function runHandler(
     origin: toOrigin(call.request),
     reply: (status, body, headers = {}) => ({ status, body, headers }),
   };
-  return toWireReply(operation, await invoke(handlers, operation.id, request));
+  return toWireReply(operation, call.request, await invoke(handlers, operation.id, request));
 }
 
 async function invoke<Id extends OperationId>(
@@ -85,18 +85,36 @@ function toOrigin(request: WireRequest): RequestOrigin {
   };
 }
 
-function toWireReply(operation: ContractOperation, reply: UncheckedReply): WireReply {
-  const mediaType = operation.mediaTypes.get(reply.status);
+function toWireReply(
+  operation: ContractOperation,
+  request: WireRequest,
+  reply: UncheckedReply,
+): WireReply {
+  const { status, body } = reply;
+  const mediaType = operation.mediaTypes.get(status);
   if (mediaType === undefined) {
-    throw new Error(`${operation.id} answered the undeclared status ${reply.status}.`);
+    throw new Error(`${operation.id} answered the undeclared status ${status}.`);
   }
-  if (mediaType === null) return { status: reply.status, headers: reply.headers, body: null };
+  const isEmpty = operation.mayBeEmpty && body instanceof RawJson && body.text === '';
+  if (mediaType === null || isEmpty) return { status, headers: reply.headers, body: null };
   const contentType = mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType;
-  return {
-    status: reply.status,
-    headers: { ...reply.headers, 'content-type': contentType },
-    body: toText(reply.body, mediaType),
-  };
+  const headers = { ...reply.headers, 'content-type': contentType };
+  if (body instanceof RawJson && body.isCompressible && body.text.length >= COMPRESS_FROM_LENGTH) {
+    const varied = { ...headers, vary: 'accept-encoding' };
+    if (!acceptsGzip(request)) return { status, headers: varied, body: body.text };
+    return { status, headers: { ...varied, 'content-encoding': 'gzip' }, body: body.gzipped() };
+  }
+  return { status, headers, body: toText(body, mediaType) };
+}
+
+/** Below this, compressing saves nothing that a packet would notice. */
+const COMPRESS_FROM_LENGTH = 1_024;
+
+function acceptsGzip(request: WireRequest): boolean {
+  const accepted = request.headers['accept-encoding'];
+  return (
+    typeof accepted === 'string' && /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted)
+  );
 }
 
 function toText(body: unknown, mediaType: string): string {

@@ -8,7 +8,6 @@ const OUTAGE_SQLSTATES = /^(08|53|57P)/;
 const OUTAGE_SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
-  'ENOENT',
   'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',
@@ -23,6 +22,8 @@ const OUTAGE_MESSAGES =
 export function isDatabaseOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  // A file that is missing is no outage, unless it is the socket of the server.
+  if (code === 'ENOENT') return 'syscall' in error && error.syscall === 'connect';
   if (code !== '' && (OUTAGE_SQLSTATES.test(code) || OUTAGE_SYSTEM_CODES.has(code))) return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseOutage);
   return OUTAGE_MESSAGES.test(error.message);

@@ -11,6 +11,7 @@ export interface ProjectRow {
   secret_key_hash: string | null;
   timezone: string;
   revision: number;
+  flag_requests_per_month: number | null;
   created_at: Date;
 }
 
@@ -135,6 +136,42 @@ export interface EventRow {
   received_at: Date;
 }
 
+export interface CohortRow {
+  id: number;
+  project_id: number;
+  name: string;
+  description: string;
+  is_static: boolean;
+  cohort_type: string | null;
+  filters: JsonObject | null;
+  groups: JsonValue;
+  deleted: boolean;
+  created_by: number | null;
+  created_at: Date;
+}
+
+export interface CohortMemberRow {
+  cohort_id: number;
+  person_id: number;
+  added_at: Date;
+}
+
+export interface HashKeyOverrideRow {
+  person_id: number;
+  feature_flag_key: string;
+  hash_key: string;
+  created_at: Date;
+}
+
+export interface RequestUsageRow {
+  project_id: number;
+  day: string;
+  kind: string;
+  sdk: string;
+  sdk_version: string;
+  requests: number;
+}
+
 /** What may be written: jsonb columns as JSON text, since `pg` would send an array as SQL array. */
 type Written<Row, JsonColumn extends keyof Row = never> = {
   [Column in keyof Row]: Knex.Raw | (Column extends JsonColumn ? string | null : Row[Column]);
@@ -160,5 +197,9 @@ declare module 'knex/types/tables.js' {
     group_types: Table<GroupTypeRow>;
     groups: Table<GroupRow, 'properties'>;
     events: Table<EventRow, 'properties'>;
+    cohorts: Table<CohortRow, 'filters' | 'groups'>;
+    cohort_members: Table<CohortMemberRow>;
+    hash_key_overrides: Table<HashKeyOverrideRow>;
+    request_usage: Table<RequestUsageRow>;
   }
 }

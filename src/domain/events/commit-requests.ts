@@ -1,5 +1,6 @@
 import { isDatabaseOutage, toDomainError } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
+import { unavailable } from '../errors.ts';
 import { CaptureError } from './capture-error.ts';
 import { ensurePartitions, toDay } from './event-partitions.ts';
 import { type PreparedEvent, writeEvents } from './events-writes.ts';
@@ -25,8 +26,14 @@ export interface CommitLog {
 
 export interface CommitOptions {
   readonly db: Db;
-  /** Told inside the transaction: a new group type changes what the project's flags can refer to. */
-  readonly onGroupTypesAdded: (projectId: number, tx: Tx) => Promise<void>;
+  /**
+   * Told inside the transaction: a new group type changes what the project's flags can refer to.
+   * What it returns is done after the commit and before the requests are told.
+   */
+  readonly onGroupTypesAdded: (
+    projectId: number,
+    tx: Tx,
+  ) => Promise<(() => Promise<void>) | undefined>;
   readonly log: CommitLog;
 }
 
@@ -57,10 +64,15 @@ export function createCommit({ db, onGroupTypesAdded, log }: CommitOptions): Com
 
   async function write(events: readonly PreparedEvent[]): Promise<void> {
     await preparePartitions(events);
-    await db.transaction(async (tx) => {
+    const afterwards = await db.transaction(async (tx) => {
       const { projectIdsWithNewTypes } = await writeEvents(tx, events);
-      for (const projectId of projectIdsWithNewTypes) await onGroupTypesAdded(projectId, tx);
+      const told: ((() => Promise<void>) | undefined)[] = [];
+      for (const projectId of projectIdsWithNewTypes) {
+        told.push(await onGroupTypesAdded(projectId, tx));
+      }
+      return told;
     });
+    for (const act of afterwards) await act?.();
   }
 
   async function writeWithRetries(events: readonly PreparedEvent[]): Promise<void> {
@@ -80,7 +92,9 @@ export function createCommit({ db, onGroupTypesAdded, log }: CommitOptions): Com
       return requests.map((request) => ({ request }));
     } catch (error) {
       if (requests.length === 1 || isDatabaseOutage(error)) {
-        log.error({ err: error, requests: requests.length }, 'Events could not be stored.');
+        const fields = { err: error, requests: requests.length };
+        if (isDatabaseOutage(error)) log.warn(fields, 'Events could not be stored for now.');
+        else log.error(fields, 'Events could not be stored.');
         const refusal = toRefusal(error);
         return requests.map((request) => ({ request, refusal }));
       }
@@ -92,11 +106,13 @@ export function createCommit({ db, onGroupTypesAdded, log }: CommitOptions): Com
   };
 }
 
-/** What the request is told: an outage is ours and passes, data that cannot be stored never will. */
+/** What the request is told: an outage or a race passes, data that cannot be stored never will. */
 function toRefusal(error: unknown): unknown {
-  if (!DATA_SQLSTATES.test(readSqlState(error)) || isDatabaseOutage(error)) {
-    return toDomainError(error);
+  if (isDatabaseOutage(error)) return toDomainError(error);
+  if (isLostRace(error)) {
+    return unavailable('The events could not be stored now. Please try again shortly.', error);
   }
+  if (!DATA_SQLSTATES.test(readSqlState(error))) return error;
   return new CaptureError(400, 'invalid event could not be processed', error);
 }
 

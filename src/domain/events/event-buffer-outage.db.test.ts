@@ -73,7 +73,7 @@ it('answers unavailable while the database is away and recovers by itself', asyn
   const buffer = createEventBuffer({
     db,
     flushAfterMs: 0,
-    onGroupTypesAdded: async () => {},
+    onGroupTypesAdded: async () => undefined,
     log: { warn: () => {}, error: () => {} },
   });
   const lookup = { distinctId: 'u', groups: [] };

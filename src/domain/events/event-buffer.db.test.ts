@@ -3,7 +3,6 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
-import type { Tx } from '../database/db.ts';
 import type { JsonObject } from '../json.ts';
 import { findStoredProperties, getPersonByDistinctId } from '../persons/persons-queries.ts';
 import { lockPersons } from '../persons/persons-writes.ts';
@@ -34,7 +33,7 @@ function aBuffer(options: Partial<EventBufferOptions> = {}): EventBuffer {
   return createEventBuffer({
     db: database.db,
     flushAfterMs: 0,
-    onGroupTypesAdded: async () => {},
+    onGroupTypesAdded: async () => undefined,
     log: { warn: () => {}, error: () => {} },
     ...options,
   });
@@ -65,6 +64,7 @@ describe('a commit', () => {
       onGroupTypesAdded: async (id, tx) => {
         expect(await tx('group_types').where({ project_id: id })).toHaveLength(1);
         groupTypesAdded.push(id);
+        return undefined;
       },
     });
     const sent = events(
@@ -194,18 +194,37 @@ describe('duplicates', () => {
     }
   });
 
-  it('that two processes store at once are applied by one of them', async () => {
-    const buffers = [aBuffer(), aBuffer()];
-    const sent = events(...Array.from({ length: 50 }, (_, k) => ({ distinct_id: `u${k}` })));
-    await Promise.all(
-      buffers.flatMap((buffer) => [
-        buffer.add(projectId, sent),
-        buffer.add(projectId, sent.toReversed()),
-      ]),
-    );
-    expect(await listEvents(database.db, projectId, { limit: 100 })).toHaveLength(50);
+  it('that two processes store at once, in any order, are applied by one of them', async () => {
+    const { db } = database;
+    const trouble: string[] = [];
+    const note = (_fields: object, message: string) => trouble.push(message);
+    const sent = events(...Array.from({ length: 9 }, (_, k) => ({ distinct_id: `u${k}` })));
+    const middle = sent[4]?.uuid ?? '';
+    const added: Promise<void>[] = [];
+    // Both are halted at the event in the middle, where opposite orders would block each other.
+    const halt = await db.transaction();
+    await halt.raw('INSERT INTO event_uuids VALUES (?, ?, now())', [projectId, middle]);
+    for (const order of [sent, sent.toReversed()]) {
+      added.push(aBuffer({ log: { warn: note, error: note } }).add(projectId, order));
+      await untilWaiting(added.length);
+    }
+    await halt.rollback();
+    await Promise.all(added);
+    expect(trouble).toEqual([]);
+    expect(await listEvents(db, projectId, { limit: 100 })).toHaveLength(9);
   });
 });
+
+/** Until so many statements wait for a lock. */
+async function untilWaiting(count: number): Promise<void> {
+  for (let waiting = 0; waiting < count; ) {
+    const result: { rows: { waiting: number }[] } = await database.db.raw(
+      `SELECT count(*)::int AS waiting FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    waiting = result.rows[0]?.waiting ?? 0;
+  }
+}
 
 describe('a request that cannot be stored', () => {
   it('is refused alone, wherever it stands among others', async () => {
@@ -273,7 +292,7 @@ describe('a full or closed buffer', () => {
   });
 
   it('commits what it has when it closes, and refuses what comes later', async () => {
-    const buffer = aBuffer({ flushAfterMs: NEVER_MS, flushMaxEvents: 2 });
+    const buffer = aBuffer({ flushAfterMs: NEVER_MS, flushMaxEvents: 3 });
     const added = [events({}, {}), events({}), events({})].map((sent) =>
       buffer.add(projectId, sent),
     );
@@ -286,19 +305,26 @@ describe('a full or closed buffer', () => {
   });
 });
 
-it('tries a commit again that lost a race', async () => {
+it('tries a commit that lost a race again, but not for ever', async () => {
   const warnings: string[] = [];
+  let losses = 0;
   let attempts = 0;
   const buffer = aBuffer({
     log: { warn: (_fields, message) => warnings.push(message), error: () => {} },
-    onGroupTypesAdded: async (_id, tx: Tx) => {
+    onGroupTypesAdded: async (_id, tx) => {
       attempts += 1;
-      if (attempts === 1)
-        await tx.raw("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$");
+      if (attempts > losses) return undefined;
+      await tx.raw("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$");
+      return undefined;
     },
   });
-  await buffer.add(projectId, events({ properties: { $groups: { company: 'a' } } }));
-  expect(attempts).toBe(2);
-  expect(warnings).toHaveLength(1);
+  const sent = events({ properties: { $groups: { company: 'a' } } });
+  losses = 3;
+  await expect(buffer.add(projectId, sent)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(attempts).toBe(3);
+  losses = 4;
+  await buffer.add(projectId, sent);
+  expect(attempts).toBe(5);
+  expect(warnings).toHaveLength(3);
   expect(await listEvents(database.db, projectId, { limit: 10 })).toHaveLength(1);
 });

@@ -1,7 +1,12 @@
-import type { Db, Tx } from '../database/db.ts';
+import type { Db } from '../database/db.ts';
 import { unavailable } from '../errors.ts';
 import type { CaptureEvent } from './capture-event.ts';
-import { type CommitLog, createCommit, type RequestOutcome } from './commit-requests.ts';
+import {
+  type CommitLog,
+  type CommitOptions,
+  createCommit,
+  type RequestOutcome,
+} from './commit-requests.ts';
 import { prepareEvents } from './events-writes.ts';
 import { countCharacters, createRequestQueue } from './request-queue.ts';
 
@@ -24,7 +29,7 @@ export interface EventBufferOptions {
   /** While this many events wait or are being committed, no further request is let in. */
   readonly bufferMaxEvents?: number;
   /** Told inside the transaction: a new group type changes what the project's flags can refer to. */
-  readonly onGroupTypesAdded: (projectId: number, tx: Tx) => Promise<void>;
+  readonly onGroupTypesAdded: CommitOptions['onGroupTypesAdded'];
   readonly log: CommitLog;
   /** Milliseconds of any steady clock. */
   readonly now?: () => number;

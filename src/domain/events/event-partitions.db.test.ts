@@ -59,7 +59,7 @@ it('has the partitions ready when events of a new day arrive', async () => {
   const buffer = createEventBuffer({
     db,
     flushAfterMs: 0,
-    onGroupTypesAdded: async () => {},
+    onGroupTypesAdded: async () => undefined,
     log: { warn: () => {}, error: () => {} },
   });
   const body = { api_key: 't', event: 'x', distinct_id: 'u' };

@@ -7,6 +7,8 @@ export function filtersError(detail: string, code?: string): DomainError {
   return invalidField('filters', detail, code);
 }
 
+const INT32_MAX = 2_147_483_647;
+
 const PROPERTY_TYPES = new Set<JsonValue>(['person', 'cohort', 'group', 'flag']);
 
 /**
@@ -123,8 +125,13 @@ function checkPercentage(value: JsonValue | undefined, path: string, expected: s
 }
 
 function checkIntegerOrNull(value: JsonValue | undefined, path: string): void {
-  if (value === undefined || value === null || Number.isInteger(value)) return;
-  throw filtersError(`${path} must be an integer or null, got ${pythonTypeName(value)}`);
+  if (value === undefined || value === null) return;
+  if (typeof value !== 'number' || !Number.isInteger(value)) {
+    throw filtersError(`${path} must be an integer or null, got ${pythonTypeName(value)}`);
+  }
+  if (Math.abs(value) > INT32_MAX) {
+    throw filtersError(`${path} must be between ${-INT32_MAX} and ${INT32_MAX}, got ${value}`);
+  }
 }
 
 function checkBooleanOrNull(value: JsonValue | undefined, complaint: string): void {

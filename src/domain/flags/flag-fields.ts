@@ -1,5 +1,6 @@
 import type { FeatureFlagRow } from '../database/tables.ts';
 import type { JsonValue } from '../json.ts';
+import { openPayloads } from './encrypted-payloads.ts';
 import type { FeatureFlag, FeatureFlagInput } from './flag.ts';
 
 type WritableColumns = Partial<Omit<FeatureFlagRow, 'id' | 'project_id' | 'created_by'>>;
@@ -37,7 +38,8 @@ export function loggedFields(flag: FeatureFlag): Record<string, JsonValue> {
   return {
     key: flag.key,
     name: flag.name,
-    filters: flag.filters,
+    // A ciphertext is nobody's news, and must not outlive its key in a log.
+    filters: openPayloads(flag, null),
     active: flag.active,
     deleted: flag.deleted,
     version: flag.version,

@@ -6,6 +6,7 @@ import { type DomainError, invalidField, notFound } from '../errors.ts';
 import type { CompilePattern } from '../evaluation/definitions.ts';
 import type { JsonObject } from '../json.ts';
 import { changeProject, type ProjectChanges } from '../projects/change-project.ts';
+import { openPayloads, sealPayloads } from './encrypted-payloads.ts';
 import {
   type FeatureFlag,
   type FeatureFlagInput,
@@ -14,12 +15,15 @@ import {
 } from './flag.ts';
 import { loggedFields, toColumns } from './flag-fields.ts';
 import { withUsers } from './flags-queries.ts';
+import type { PayloadCipher } from './payload-encryption.ts';
 import { normaliseFilters, requireCondition, validateFilters } from './validate-filters.ts';
 import { validateFlagFields } from './validate-flag.ts';
 
 /** What the commands on flags need. */
 export interface FlagCommandsContext extends ProjectChanges {
   readonly compilePattern: CompilePattern;
+  /** Null when there is no encryption key; then no secret payload can be written or read. */
+  readonly payloadCipher: PayloadCipher | null;
   readonly now: () => Date;
 }
 
@@ -50,7 +54,7 @@ export async function createFlag(
 ): Promise<FeatureFlagWithUsers> {
   validateFlagFields(input, NEW_FLAG);
   if (input.filters !== undefined) requireCondition(input.filters);
-  const filters = prepareFilters(input.filters ?? { groups: [] }, context.compilePattern);
+  const filters = prepareFilters(context, null, input) ?? { groups: [] };
   return changeProject(context, author.projectId, async (tx) => {
     const now = context.now();
     const [row] = await tx('feature_flags')
@@ -85,14 +89,11 @@ export async function updateFlag(
   return changeProject(context, author.projectId, async (tx) => {
     const before = await lockFlag(tx, author.projectId, id);
     validateFlagFields(input, before);
-    const merged =
-      input.filters === undefined ? undefined : { ...before.filters, ...input.filters };
-    const filters =
-      merged === undefined ? {} : { filters: prepareFilters(merged, context.compilePattern) };
+    const filters = prepareFilters(context, before, input);
     const [row] = await tx('feature_flags')
       .where({ id })
       .update({
-        ...toRow({ ...input, ...filters }),
+        ...toRow(filters === null ? input : { ...input, filters }),
         ...(input.active === true ? { performed_rollback: false } : {}),
         version: before.version + 1,
         last_modified_by: author.userId,
@@ -108,10 +109,35 @@ export async function updateFlag(
   });
 }
 
-function prepareFilters(filters: JsonObject, compilePattern: CompilePattern): JsonObject {
-  const normalised = normaliseFilters(filters);
-  validateFilters(normalised, compilePattern);
-  return normalised;
+/**
+ * The filters to store: merged, checked, and with secret payloads sealed. Null when the write leaves
+ * them as they are.
+ */
+function prepareFilters(
+  context: FlagCommandsContext,
+  before: FeatureFlag | null,
+  input: FeatureFlagInput,
+): JsonObject | null {
+  const isEncrypted = input.hasEncryptedPayloads ?? before?.hasEncryptedPayloads ?? false;
+  const isRemoteConfiguration =
+    input.isRemoteConfiguration ?? before?.isRemoteConfiguration ?? false;
+  const wasEncrypted = before?.hasEncryptedPayloads ?? false;
+  const isUntouched = input.filters === undefined && isEncrypted === wasEncrypted;
+  if (isUntouched) return null;
+  // The rules look at payloads as clients see them, so ciphertexts are covered by their marker.
+  const stored = before === null ? { groups: [] } : openPayloads(before, null);
+  const filters = normaliseFilters({ ...stored, ...input.filters });
+  validateFilters(filters, context.compilePattern);
+  return sealPayloads(
+    {
+      filters,
+      isEncrypted,
+      isRemoteConfiguration,
+      before,
+      hasSentFilters: input.filters !== undefined,
+    },
+    context.payloadCipher,
+  );
 }
 
 function toRow(input: FeatureFlagInput) {

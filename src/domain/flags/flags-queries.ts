@@ -48,6 +48,20 @@ export async function getFlag(
   return flag;
 }
 
+/** The flag with this key that is not deleted, or undefined. */
+export async function getFlagByKey(
+  db: Db,
+  projectId: number,
+  key: string,
+): Promise<FeatureFlagWithUsers | undefined> {
+  const row = await db('feature_flags')
+    .where({ project_id: projectId, key, deleted: false })
+    .first();
+  if (row === undefined) return undefined;
+  const [flag] = await withUsers(db, [toFlag(row)]);
+  return flag;
+}
+
 /** Every flag of the project that is not deleted, by key: what a snapshot is made of. */
 export async function listAllFlags(db: Db, projectId: number): Promise<FeatureFlag[]> {
   const rows = await db('feature_flags')

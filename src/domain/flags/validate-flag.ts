@@ -13,12 +13,6 @@ export function validateFlagFields(input: FeatureFlagInput, current: Outlook): v
   validateEvaluationTags(input, current);
   validateContinuity(input, current);
   validateDashboards(input);
-  if (input.hasEncryptedPayloads === true) {
-    throw invalidField(
-      'has_encrypted_payloads',
-      'Encrypted payloads are not available in this version of Burgee.',
-    );
-  }
 }
 
 function validateEvaluationTags(input: FeatureFlagInput, current: Outlook): void {

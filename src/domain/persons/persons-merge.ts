@@ -1,4 +1,6 @@
+import { moveCohortMemberships } from '../cohorts/cohort-members-writes.ts';
 import type { Tx } from '../database/db.ts';
+import { moveHashKeyOverrides } from './hash-key-overrides-writes.ts';
 import { findSurvivor, type PersonDraft, type PersonMerge, requireId } from './person-ledger.ts';
 
 /**
@@ -16,7 +18,10 @@ export type MovePersonRows = (
  * What else belongs to a person and moves with a merge, in the merge's own transaction, before the
  * absorbed person is deleted. Tables that refer to persons add their function here.
  */
-export const MOVES_ON_MERGE: readonly MovePersonRows[] = [];
+export const MOVES_ON_MERGE: readonly MovePersonRows[] = [
+  moveCohortMemberships,
+  moveHashKeyOverrides,
+];
 
 /** The merges of one project, oldest first. */
 export interface ProjectMerges {

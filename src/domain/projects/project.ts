@@ -7,6 +7,8 @@ export interface Project {
   readonly apiToken: string;
   readonly timezone: string;
   readonly revision: number;
+  /** The most requests of a month; null is no limit. */
+  readonly flagRequestsPerMonth: number | null;
   readonly createdAt: Date;
 }
 
@@ -31,6 +33,7 @@ export function toProject(row: ProjectRow): Project {
     apiToken: row.api_token,
     timezone: row.timezone,
     revision: row.revision,
+    flagRequestsPerMonth: row.flag_requests_per_month,
     createdAt: row.created_at,
   };
 }

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../database/db.ts';
 import { invalidField, notFound } from '../errors.ts';
 import { generateKey, hashKey, hintOfKey } from './keys.ts';
 import { type Project, toProject, toUser, type User } from './project.ts';
-import { raiseIdentityRevision } from './projects-writes.ts';
+import { raiseIdentityRevision, raiseProjectRevision } from './projects-writes.ts';
 
 /** A new project and its secret key, which is not stored and cannot be shown again. */
 export interface CreatedProject {
@@ -73,6 +73,28 @@ export async function addMember(tx: Tx, userId: number, projectId: number): Prom
     .onConflict(['user_id', 'project_id'])
     .ignore();
   await raiseIdentityRevision(tx);
+}
+
+/**
+ * Limits the requests of a project to so many a month; null lifts the limit. Every instance holds
+ * the project to it from the next revision on.
+ */
+export async function setFlagRequestQuota(
+  db: Db,
+  projectId: number,
+  perMonth: number | null,
+): Promise<void> {
+  if (perMonth !== null && !(Number.isSafeInteger(perMonth) && perMonth >= 0)) {
+    throw invalidField('flag_requests_per_month', 'A whole number from 0 on is required.');
+  }
+  await db.transaction(async (tx) => {
+    const changed = await tx('projects')
+      .where({ id: projectId })
+      .update({ flag_requests_per_month: perMonth })
+      .returning('id');
+    if (changed.length === 0) throw notFound(`There is no project ${projectId}.`);
+    await raiseProjectRevision(tx, projectId);
+  });
 }
 
 export interface NewPersonalApiKey {

@@ -24,6 +24,7 @@ export interface ChangeListener {
 }
 
 const POLL_EVERY_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 3_000;
 const RECONNECT_FIRST_MS = 100;
 const RECONNECT_MAX_MS = 5_000;
 const PROJECT_CHANGE = /^project:(\d+):(\d+)$/;
@@ -39,6 +40,7 @@ export function createChangeListener(options: ChangeListenerOptions): ChangeList
   let client: pg.Client | null = null;
   let identityRevision: number | null = null;
   let polling: Promise<void> = Promise.resolve();
+  let mending: Promise<void> = Promise.resolve();
 
   async function compareRevisions(): Promise<void> {
     const { identity, projects } = await readRevisions(options.db);
@@ -58,20 +60,34 @@ export function createChangeListener(options: ChangeListenerOptions): ChangeList
     });
   }
 
+  /** Connects and catches up. When a step fails, nothing of the connection is left. */
   async function connect(): Promise<void> {
-    const connecting = new pg.Client({ ...connectionConfig(options.connection), keepAlive: true });
+    const connecting = new pg.Client({
+      ...connectionConfig(options.connection),
+      keepAlive: true,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
+    let isEnded = false;
     connecting.on('notification', (message) => hear(message.payload ?? ''));
     connecting.on('error', () => {
       // The end of the connection follows, and is dealt with there.
     });
-    await connecting.connect();
-    await connecting.query(`LISTEN ${CHANGES_CHANNEL}`);
     connecting.once('end', () => {
+      isEnded = true;
+      if (client !== connecting) return;
       client = null;
-      if (!stopping.signal.aborted) void reconnect();
+      if (!stopping.signal.aborted) mending = reconnect();
     });
-    client = connecting;
-    await compareRevisions();
+    try {
+      await connecting.connect();
+      await connecting.query(`LISTEN ${CHANGES_CHANNEL}`);
+      await compareRevisions();
+      if (isEnded) throw new Error('The connection was lost at once.');
+      client = connecting;
+    } catch (error) {
+      await connecting.end();
+      throw error;
+    }
   }
 
   async function reconnect(): Promise<void> {
@@ -109,8 +125,8 @@ export function createChangeListener(options: ChangeListenerOptions): ChangeList
     },
     async stop() {
       stopping.abort();
+      await Promise.all([polling, mending]);
       await client?.end();
-      await polling;
     },
   };
 }

@@ -1,5 +1,10 @@
+import { listCohortDefinitions } from '../cohorts/cohorts-queries.ts';
 import type { Db } from '../database/db.ts';
-import type { CompilePattern, ProjectDefinitions } from '../evaluation/definitions.ts';
+import type {
+  CohortDefinition,
+  CompilePattern,
+  ProjectDefinitions,
+} from '../evaluation/definitions.ts';
 import { prepareSnapshot } from '../evaluation/prepare.ts';
 import type { Snapshot } from '../evaluation/snapshot.ts';
 import type { FeatureFlag } from '../flags/flag.ts';
@@ -14,6 +19,7 @@ export interface ServedProject {
   /** Every flag that is not deleted, by key. */
   readonly flags: readonly FeatureFlag[];
   readonly groupTypes: readonly GroupType[];
+  readonly cohorts: readonly CohortDefinition[];
   readonly snapshot: Snapshot;
   readonly loadedAt: Date;
 }
@@ -33,7 +39,8 @@ export async function loadProject(
       const project = await getProject(tx, projectId);
       if (project === undefined) return undefined;
       const flags = await listAllFlags(tx, projectId);
-      return { project, flags, groupTypes: await listGroupTypes(tx, projectId) };
+      const groupTypes = await listGroupTypes(tx, projectId);
+      return { project, flags, groupTypes, cohorts: await listCohortDefinitions(tx, projectId) };
     },
     { isolationLevel: 'repeatable read', readOnly: true },
   );
@@ -42,11 +49,7 @@ export async function loadProject(
   return { ...loaded, snapshot, loadedAt: now() };
 }
 
-function toDefinitions(loaded: {
-  readonly project: Project;
-  readonly flags: readonly FeatureFlag[];
-  readonly groupTypes: readonly GroupType[];
-}): ProjectDefinitions {
+function toDefinitions(loaded: Omit<ServedProject, 'snapshot' | 'loadedAt'>): ProjectDefinitions {
   return {
     projectId: loaded.project.id,
     revision: loaded.project.revision,
@@ -66,6 +69,6 @@ function toDefinitions(loaded: {
         evaluationRuntime: flag.evaluationRuntime,
         evaluationContexts: flag.evaluationTags,
       })),
-    cohorts: [],
+    cohorts: loaded.cohorts,
   };
 }

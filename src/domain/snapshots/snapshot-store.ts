@@ -32,6 +32,8 @@ export class SnapshotStore {
   readonly #loads = new SingleFlight<number, ServedProject | undefined>();
   readonly #lookups = new SingleFlight<string, ServedProject | undefined>();
   readonly #unknownTokens = new BoundedCache<string, number>(UNKNOWN_TOKENS_MAX);
+  /** Counts how often that was forgotten, so that an overtaken look-up is not remembered. */
+  #generation = 0;
   #isLoaded = false;
 
   constructor(options: SnapshotStoreOptions) {
@@ -96,6 +98,7 @@ export class SnapshotStore {
 
   /** Forgets which keys are unknown: a project may have been added. */
   forgetUnknownTokens(): void {
+    this.#generation += 1;
     this.#unknownTokens.clear();
   }
 
@@ -104,13 +107,16 @@ export class SnapshotStore {
   }
 
   async #lookUp(token: string): Promise<ServedProject | undefined> {
+    const generation = this.#generation;
     try {
       const project = await getProjectByToken(this.#options.db, token);
       if (project !== undefined) return await this.#load(project.id);
     } catch (error) {
       throw toDomainError(error);
     }
-    this.#unknownTokens.set(token, this.#options.now().getTime() + UNKNOWN_TOKEN_FOR_MS);
+    if (generation === this.#generation) {
+      this.#unknownTokens.set(token, this.#options.now().getTime() + UNKNOWN_TOKEN_FOR_MS);
+    }
     return undefined;
   }
 

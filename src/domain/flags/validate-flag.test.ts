@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { DomainError } from '../errors.ts';
+import type { FeatureFlagInput } from './flag.ts';
+import { validateFlagFields } from './validate-flag.ts';
+
+const STORED = {
+  tags: ['web', 'ios'],
+  bucketingIdentifier: 'distinct_id',
+  ensureExperienceContinuity: false,
+};
+
+function faultOf(input: FeatureFlagInput, stored = STORED) {
+  try {
+    validateFlagFields(input, stored);
+    return null;
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const { kind, code, detail, attr } = error;
+    return { kind, code, detail, attr };
+  }
+}
+
+describe('evaluation tags', () => {
+  it.each<[FeatureFlagInput]>([
+    [{ evaluationTags: ['web'] }],
+    [{ evaluationTags: [] }],
+    [{ tags: ['android'], evaluationTags: ['android'] }],
+    [{}],
+  ])('may be %j', (input) => {
+    expect(faultOf(input)).toBeNull();
+  });
+
+  it.each<[FeatureFlagInput, string]>([
+    [{ evaluationTags: ['android', 'web', 'tv'] }, 'android, tv'],
+    [{ tags: ['android'], evaluationTags: ['web'] }, 'web'],
+  ])('have to be among the tags: %j', (input, strangers) => {
+    expect(faultOf(input)).toEqual({
+      kind: 'invalid',
+      code: 'invalid_input',
+      detail: `Evaluation tags must be a subset of tags. Invalid evaluation tags: ${strangers}`,
+      attr: null,
+    });
+  });
+});
+
+describe('experience continuity', () => {
+  const device = { ...STORED, bucketingIdentifier: 'device_id' };
+  const continuous = { ...STORED, ensureExperienceContinuity: true };
+
+  it.each<[string, FeatureFlagInput, typeof STORED]>([
+    [
+      'both at once',
+      { bucketingIdentifier: 'device_id', ensureExperienceContinuity: true },
+      STORED,
+    ],
+    ['continuity on top of devices', { ensureExperienceContinuity: true }, device],
+    ['devices on top of continuity', { bucketingIdentifier: 'device_id' }, continuous],
+  ])('cannot go with bucketing by device: %s', (_what, input, stored) => {
+    expect(faultOf(input, stored)).toEqual({
+      kind: 'invalid',
+      code: 'invalid_input',
+      detail:
+        "Cannot enable 'persist across authentication steps' when using device ID bucketing. " +
+        'These features are incompatible.',
+      attr: null,
+    });
+  });
+
+  it.each<[string, FeatureFlagInput, typeof STORED]>([
+    [
+      'one replaces the other',
+      { bucketingIdentifier: 'distinct_id', ensureExperienceContinuity: true },
+      device,
+    ],
+    [
+      'an old flag has both already',
+      { name: 'x' },
+      { ...device, ensureExperienceContinuity: true },
+    ],
+    [
+      'an old flag repeats both',
+      { bucketingIdentifier: 'device_id', ensureExperienceContinuity: true },
+      { ...device, ensureExperienceContinuity: true },
+    ],
+  ])('is let through when %s', (_what, input, stored) => {
+    expect(faultOf(input, stored)).toBeNull();
+  });
+});
+
+describe('dashboards', () => {
+  it('cannot be linked, as there are none', () => {
+    expect(faultOf({ analyticsDashboards: [9, 10] })).toEqual({
+      kind: 'invalid',
+      code: 'does_not_exist',
+      detail: 'Invalid pk "9" - object does not exist.',
+      attr: 'analytics_dashboards',
+    });
+    expect(faultOf({ analyticsDashboards: [] })).toBeNull();
+  });
+});

@@ -1,0 +1,91 @@
+import { toDomainError } from '../database/database-error.ts';
+import type { Db, Tx } from '../database/db.ts';
+
+/** A person's identifiers that experience continuity keeps, by flag key. */
+export type HashKeyOverrides = ReadonlyMap<string, string>;
+
+/**
+ * Keeps an identifier for persons and flags that have none yet; the first one that was written
+ * stays. Returns what each person has afterwards. Throws `unavailable` when the database is away.
+ */
+export async function writeHashKeyOverrides(
+  db: Db,
+  input: {
+    readonly personIds: readonly number[];
+    readonly flagKeys: readonly string[];
+    readonly hashKey: string;
+  },
+): Promise<ReadonlyMap<number, HashKeyOverrides>> {
+  const personIds = [...input.personIds].sort((left, right) => left - right);
+  try {
+    return await retryOnDeadlock(() => write(db, { ...input, personIds }));
+  } catch (error) {
+    throw toDomainError(error);
+  }
+}
+
+const DEADLOCK = '40P01';
+
+/** A merge of the same persons takes the same rows in its own order; the loser simply goes again. */
+async function retryOnDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === DEADLOCK) return work();
+    throw error;
+  }
+}
+
+async function write(
+  db: Db,
+  input: {
+    readonly personIds: readonly number[];
+    readonly flagKeys: readonly string[];
+    readonly hashKey: string;
+  },
+): Promise<ReadonlyMap<number, HashKeyOverrides>> {
+  const personIds = [...input.personIds];
+  return db.transaction(async (tx) => {
+    // Persons that a merge deletes at this moment are left out instead of failing the request.
+    await tx.raw(
+      `INSERT INTO hash_key_overrides (person_id, feature_flag_key, hash_key)
+         SELECT p.id, k.key, ?
+         FROM (SELECT id FROM persons WHERE id = ANY (?::bigint[]) ORDER BY id FOR KEY SHARE) AS p,
+              unnest(?::text[]) AS k (key)
+         ON CONFLICT DO NOTHING`,
+      [input.hashKey, personIds, [...input.flagKeys]],
+    );
+    return readOverrides(tx, personIds);
+  });
+}
+
+async function readOverrides(
+  tx: Tx,
+  personIds: readonly number[],
+): Promise<ReadonlyMap<number, HashKeyOverrides>> {
+  const rows = await tx('hash_key_overrides')
+    .whereIn('person_id', [...personIds])
+    .select('person_id', 'feature_flag_key', 'hash_key');
+  const overrides = new Map<number, Map<string, string>>();
+  for (const row of rows) {
+    const own = overrides.get(row.person_id) ?? new Map<string, string>();
+    overrides.set(row.person_id, own.set(row.feature_flag_key, row.hash_key));
+  }
+  return overrides;
+}
+
+/** Moves the kept identifiers of an absorbed person; those of the absorbing one stay. */
+export async function moveHashKeyOverrides(
+  tx: Tx,
+  _projectId: number,
+  fromPersonId: number,
+  toPersonId: number,
+): Promise<void> {
+  await tx.raw(
+    `INSERT INTO hash_key_overrides (person_id, feature_flag_key, hash_key, created_at)
+     SELECT ?, feature_flag_key, hash_key, created_at FROM hash_key_overrides WHERE person_id = ?
+     ON CONFLICT DO NOTHING`,
+    [toPersonId, fromPersonId],
+  );
+  await tx('hash_key_overrides').where({ person_id: fromPersonId }).delete();
+}

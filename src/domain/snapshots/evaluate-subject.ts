@@ -1,0 +1,70 @@
+import type { Db } from '../database/db.ts';
+import { DomainError } from '../errors.ts';
+import type { EvaluationContext, StoredData } from '../evaluation/context.ts';
+import { type Evaluation, evaluateFlags } from '../evaluation/evaluate-flags.ts';
+import { type StoredDataNeeds, storedDataNeeds } from '../evaluation/stored-data.ts';
+import { findStoredData } from '../persons/find-stored-data.ts';
+import type { LoadStoredData } from '../persons/stored-data-loader.ts';
+import type { ServedProject } from './load-definitions.ts';
+
+/** What evaluating a subject works with. */
+export interface SubjectEvaluation {
+  readonly db: Db;
+  readonly loadStoredData: LoadStoredData;
+  readonly now: () => Date;
+  /** Told how long the engine took, in seconds. */
+  readonly observeEvaluation: (seconds: number) => void;
+}
+
+export interface SubjectOptions {
+  /** Only these flags and what they depend on. Absent means all. */
+  readonly flagKeys?: readonly string[];
+  /** Only flags that target surveys. */
+  readonly surveyFlagsOnly?: boolean;
+  /** Leaves out what is stored about the person, and stores nothing. */
+  readonly onlyOverrides?: boolean;
+  /** Stores nothing, not even the first identifier of a person. */
+  readonly isReadOnly?: boolean;
+}
+
+const MS_PER_SECOND = 1_000;
+
+/**
+ * Decides the flags of one revision for one subject, with at most one round trip to the database
+ * before: none when nothing that is stored could change an answer.
+ */
+export async function evaluateSubject(
+  context: SubjectEvaluation,
+  served: ServedProject,
+  request: EvaluationContext,
+  options: SubjectOptions,
+): Promise<Evaluation> {
+  const needs = storedDataNeeds(served.snapshot, request, options);
+  const subject =
+    needs === null
+      ? request
+      : { ...request, stored: await findStored(context, served, request, needs, options) };
+  const startedAt = performance.now();
+  const evaluation = evaluateFlags(served.snapshot, subject, { ...options, now: context.now() });
+  context.observeEvaluation((performance.now() - startedAt) / MS_PER_SECOND);
+  return evaluation;
+}
+
+/** What is stored about the subject. An outage fails the flags that need it, and only those. */
+async function findStored(
+  context: SubjectEvaluation,
+  served: ServedProject,
+  request: EvaluationContext,
+  needs: StoredDataNeeds,
+  { onlyOverrides = false, isReadOnly = false }: SubjectOptions,
+): Promise<StoredData | 'unavailable'> {
+  try {
+    const source = { db: context.db, load: context.loadStoredData };
+    const writing = { mayWrite: !onlyOverrides && !isReadOnly };
+    const stored = await findStoredData(source, served.snapshot, request, needs, writing);
+    return onlyOverrides ? { ...stored, person: null } : stored;
+  } catch (error) {
+    if (error instanceof DomainError && error.kind === 'unavailable') return 'unavailable';
+    throw error;
+  }
+}

@@ -1,0 +1,173 @@
+import type { Db } from '../database/db.ts';
+import { readSdkName } from './sdk-name.ts';
+
+/** What a request asked for. Definitions that had not changed are told apart: they cost nothing. */
+export type RequestKind = 'evaluation' | 'definitions' | 'definitions_unchanged';
+
+/** How much a request of each kind counts against a quota. */
+const WEIGHTS: Readonly<Record<RequestKind, number>> = {
+  evaluation: 1,
+  definitions: 10,
+  definitions_unchanged: 0,
+};
+
+export interface RequestUsageOptions {
+  readonly db: Db;
+  readonly now: () => Date;
+  readonly log: { warn(fields: object, message: string): void };
+  /** The projects with a quota and how much it is. */
+  readonly quotas: () => Iterable<readonly [projectId: number, perMonth: number]>;
+  readonly flushEveryMs?: number;
+}
+
+/** Counts requests in memory and adds them to the database now and then. */
+export interface RequestUsage {
+  count(projectId: number, kind: RequestKind, userAgent: string | undefined): void;
+  /** Whether the month's requests have used the quota up, as far as this process knows. */
+  isOver(projectId: number, quota: number): boolean;
+  /** Writes what was counted and reads what other processes counted. */
+  flush(): Promise<void>;
+  /** Writes the rest. */
+  close(): Promise<void>;
+}
+
+interface Count {
+  readonly projectId: number;
+  readonly day: string;
+  readonly kind: RequestKind;
+  readonly sdk: string;
+  readonly version: string;
+  requests: number;
+}
+
+const FLUSH_EVERY_MS = 5_000;
+
+/** Different User-Agents that are told apart between two writes; the rest counts as unknown. */
+const USER_AGENTS_MAX = 1_000;
+
+/** Makes the counter; it writes by itself until it is closed. */
+export function createRequestUsage(options: RequestUsageOptions): RequestUsage {
+  let counts = new Map<string, Count>();
+  /** What is stored of this month, and what was counted here since that was read, weighted. */
+  const usedByProject = new Map<number, { month: string; stored: number; since: number }>();
+
+  function add(projectId: number, kind: RequestKind, userAgent: string | undefined): void {
+    const day = options.now().toISOString().slice(0, 10);
+    const agent = counts.size < USER_AGENTS_MAX ? (userAgent ?? '') : '';
+    const key = `${projectId} ${day} ${kind} ${agent}`;
+    let count = counts.get(key);
+    if (count === undefined) {
+      count = { projectId, day, kind, ...readSdkName(agent), requests: 0 };
+      counts.set(key, count);
+    }
+    count.requests += 1;
+    const used = usedByProject.get(projectId);
+    if (used !== undefined) used.since += WEIGHTS[kind];
+  }
+
+  async function flush(): Promise<void> {
+    const written = counts;
+    counts = new Map();
+    try {
+      await writeCounts(options.db, [...written.values()]);
+    } catch (error) {
+      // Kept for the next try; nothing else was counted under these keys in a place of its own.
+      for (const [key, count] of written) {
+        const newer = counts.get(key);
+        if (newer === undefined) counts.set(key, count);
+        else newer.requests += count.requests;
+      }
+      throw error;
+    }
+    await readUsed();
+  }
+
+  async function readUsed(): Promise<void> {
+    const projectIds = [...options.quotas()].map(([projectId]) => projectId);
+    if (projectIds.length === 0) return;
+    const month = monthOf(options.now());
+    const stored = await sumMonth(options.db, projectIds, month);
+    for (const projectId of projectIds) {
+      usedByProject.set(projectId, { month, stored: stored.get(projectId) ?? 0, since: 0 });
+    }
+  }
+
+  let flushing: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    flushing = flush().catch((error: unknown) => {
+      options.log.warn({ err: error }, 'Request counts could not be stored; trying again.');
+    });
+  }, options.flushEveryMs ?? FLUSH_EVERY_MS);
+  timer.unref();
+
+  return {
+    count: add,
+    isOver(projectId, quota) {
+      const used = usedByProject.get(projectId);
+      if (used === undefined || used.month !== monthOf(options.now())) return quota === 0;
+      return used.stored + used.since >= quota;
+    },
+    flush,
+    async close() {
+      clearInterval(timer);
+      await flushing;
+      await flush().catch((error: unknown) => {
+        options.log.warn({ err: error }, 'The last request counts could not be stored.');
+      });
+    },
+  };
+}
+
+function monthOf(date: Date): string {
+  return `${date.toISOString().slice(0, 7)}-01`;
+}
+
+async function writeCounts(db: Db, counts: readonly Count[]): Promise<void> {
+  // User-Agents that name the same SDK are one row, and a row may be touched only once.
+  const merged = new Map<string, Count>();
+  for (const count of counts) {
+    const key = [count.projectId, count.day, count.kind, count.sdk, count.version].join(' ');
+    const same = merged.get(key);
+    merged.set(key, { ...count, requests: count.requests + (same?.requests ?? 0) });
+  }
+  if (merged.size === 0) return;
+  // In a fixed order, so that two processes cannot wait for each other's rows.
+  const rows = [...merged.keys()].sort().flatMap((key) => merged.get(key) ?? []);
+  await db.raw(
+    `INSERT INTO request_usage (project_id, day, kind, sdk, sdk_version, requests)
+     SELECT u.* FROM unnest(?::int[], ?::date[], ?::text[], ?::text[], ?::text[], ?::bigint[])
+       AS u (project_id, day, kind, sdk, sdk_version, requests)
+     JOIN projects p ON p.id = u.project_id
+     ON CONFLICT (project_id, day, kind, sdk, sdk_version)
+       DO UPDATE SET requests = request_usage.requests + excluded.requests`,
+    [
+      rows.map((row) => row.projectId),
+      rows.map((row) => row.day),
+      rows.map((row) => row.kind),
+      rows.map((row) => row.sdk),
+      rows.map((row) => row.version),
+      rows.map((row) => row.requests),
+    ],
+  );
+}
+
+/** The weighted requests of each project since the first day of the month. */
+async function sumMonth(
+  db: Db,
+  projectIds: readonly number[],
+  month: string,
+): Promise<Map<number, number>> {
+  const rows: { project_id: number; kind: RequestKind; requests: string }[] = await db(
+    'request_usage',
+  )
+    .whereIn('project_id', [...projectIds])
+    .where('day', '>=', month)
+    .groupBy('project_id', 'kind')
+    .select('project_id', 'kind', db.raw('sum(requests) AS requests'));
+  const sums = new Map<number, number>();
+  for (const row of rows) {
+    const weighted = Number(row.requests) * (WEIGHTS[row.kind] ?? 0);
+    sums.set(row.project_id, (sums.get(row.project_id) ?? 0) + weighted);
+  }
+  return sums;
+}

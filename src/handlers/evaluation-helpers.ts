@@ -1,0 +1,111 @@
+import { invalidField, notFound } from '../domain/errors.ts';
+import type { EvaluationContext } from '../domain/evaluation/context.ts';
+import type { Outcome } from '../domain/evaluation/snapshot.ts';
+import type { FeatureFlag } from '../domain/flags/flag.ts';
+import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import { evaluateSubject } from '../domain/snapshots/evaluate-subject.ts';
+import type { ServedProject } from '../domain/snapshots/load-definitions.ts';
+import type { Handlers } from '../server/operation.ts';
+import type { EvaluationHandlersContext } from './evaluation.ts';
+import { flagValue } from './evaluation-shape.ts';
+import { toCompactFlagBody } from './flag-body.ts';
+
+type HelperHandlers = Pick<Handlers, 'getEvaluationReasons' | 'listMyFlags'>;
+
+/** The operations with which people look at what flags decide. */
+export function createEvaluationHelperHandlers(context: EvaluationHandlersContext): HelperHandlers {
+  async function outcomesFor(projectId: number, distinctId: string, groups: JsonObject) {
+    const served = await context.snapshots.getByProjectId(projectId);
+    if (served === undefined) throw notFound('Project not found.');
+    const request = subjectOf(distinctId, groups);
+    const { outcomes } = await evaluateSubject(context, served, request, { isReadOnly: true });
+    return { served, outcomes: new Map(outcomes.map((outcome) => [outcome.flag.key, outcome])) };
+  }
+
+  return {
+    async getEvaluationReasons({ query, access, reply }) {
+      const groups = parseGroups(query.groups);
+      const found = await outcomesFor(access.projectId, query.distinct_id, groups);
+      return reply(200, describeReasons(found.served, found.outcomes));
+    },
+
+    async listMyFlags({ query, access, reply }) {
+      const { caller } = access;
+      if (caller.kind !== 'user') throw new Error('Only users have flags of their own.');
+      const groups = parseGroups(query.groups);
+      const found = await outcomesFor(access.projectId, caller.user.distinctId, groups);
+      const newestFirst = found.served.flags
+        .filter((flag) => !flag.hasEncryptedPayloads)
+        .toSorted(byAge);
+      return reply(
+        200,
+        newestFirst.map((flag) => ({
+          feature_flag: toCompactFlagBody(flag),
+          value: flagValue(found.outcomes.get(flag.key)),
+        })),
+      );
+    },
+  };
+}
+
+function byAge(left: FeatureFlag, right: FeatureFlag): number {
+  return right.createdAt.getTime() - left.createdAt.getTime() || right.id - left.id;
+}
+
+/** A person who looks at flags sees those of every runtime and context. */
+function subjectOf(distinctId: string, groups: JsonObject): EvaluationContext {
+  return {
+    distinctId,
+    deviceId: null,
+    anonDistinctId: null,
+    personProperties: {},
+    groups,
+    groupProperties: {},
+    runtime: 'all',
+    evaluationContexts: [],
+    stored: null,
+  };
+}
+
+function parseGroups(text: string | undefined): JsonObject {
+  let groups: unknown;
+  try {
+    groups = JSON.parse(text ?? '{}');
+  } catch {
+    throw invalidField('groups', 'Invalid JSON in groups parameter');
+  }
+  if (!isJsonObject(groups)) throw invalidField('groups', 'groups must be a JSON object');
+  return groups;
+}
+
+interface ExplainedValue {
+  readonly value: boolean | string;
+  readonly evaluation: {
+    readonly reason: string;
+    readonly condition_index: number | null;
+    readonly description?: string;
+  };
+}
+
+function describeReasons(served: ServedProject, outcomes: ReadonlyMap<string, Outcome>) {
+  const reasons = new Map<string, ExplainedValue>();
+  for (const flag of served.flags) {
+    const outcome = outcomes.get(flag.key);
+    if (!flag.active) {
+      reasons.set(flag.key, {
+        value: false,
+        evaluation: { reason: 'disabled', condition_index: null },
+      });
+    } else if (outcome !== undefined) {
+      reasons.set(flag.key, {
+        value: flagValue(outcome),
+        evaluation: {
+          reason: outcome.reason,
+          condition_index: outcome.conditionIndex,
+          description: outcome.description,
+        },
+      });
+    }
+  }
+  return Object.fromEntries(reasons);
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type ExtendedOperation,
+  readContract,
+  readOperation,
+  withoutSlash,
+} from './contract-document.ts';
+
+const LIST: ExtendedOperation = {
+  path: '/api/things/',
+  method: 'get',
+  operationId: 'listFeatureFlags',
+  tags: ['feature_flags'],
+  'x-alias-paths': ['/things', '/old/things/'],
+  'x-required-scope': 'feature_flag:read',
+  security: [{ personalApiKey: [] }],
+  parameters: [
+    { name: 'limit', in: 'query', schema: { type: 'integer' } },
+    { name: 'active', in: 'query', schema: { type: 'boolean' } },
+    { name: 'X-Header', in: 'header', schema: { type: 'boolean' } },
+  ],
+  responses: {
+    '200': { description: '', content: { 'application/json': {} } },
+    '304': { description: '' },
+  },
+};
+
+describe('readOperation', () => {
+  it('reads what the shell has to know', () => {
+    expect(readOperation(LIST, 'listFeatureFlags')).toMatchObject({
+      id: 'listFeatureFlags',
+      method: 'GET',
+      paths: ['/api/things', '/things', '/old/things'],
+      errorStyle: 'management',
+      isSecured: true,
+      requiredScope: 'feature_flag:read',
+      hasBody: false,
+      queryNames: new Set(['limit', 'active']),
+      booleanQueryNames: new Set(['active']),
+      mediaTypes: new Map([
+        [200, 'application/json'],
+        [304, null],
+      ]),
+    });
+  });
+
+  it('reads an operation that is open to everybody', () => {
+    const { security: _security, 'x-required-scope': _scope, ...open } = LIST;
+    expect(readOperation({ ...open, security: [] }, 'evaluateFlags')).toMatchObject({
+      isSecured: false,
+      requiredScope: null,
+    });
+  });
+
+  it('sees that there is a body', () => {
+    const operation = { ...LIST, method: 'post', requestBody: { content: {} } };
+    expect(readOperation(operation, 'createFeatureFlag').hasBody).toBe(true);
+  });
+
+  it.each([
+    ['feature_flags', 'management'],
+    ['definitions', 'definitions'],
+    ['evaluation', 'evaluation'],
+    ['capture', 'capture'],
+  ])('gives the tag %s the error style %s', (tag, style) => {
+    expect(readOperation({ ...LIST, tags: [tag] }, 'listFeatureFlags').errorStyle).toBe(style);
+  });
+});
+
+describe('withoutSlash', () => {
+  it.each([
+    ['/flags/', '/flags'],
+    ['/flags', '/flags'],
+    ['/', '/'],
+  ])('makes %s %s', (path, expected) => {
+    expect(withoutSlash(path)).toBe(expected);
+  });
+});
+
+describe('readContract', () => {
+  it('reads the document of the installation in all its forms', () => {
+    const { yaml, json, definition } = readContract();
+    expect(yaml).toMatch(/^openapi: 3\.0\.3/);
+    expect(JSON.parse(json)).toEqual(definition);
+    expect(definition.paths).toHaveProperty(['/flags']);
+  });
+});

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ContractOperation, readOperation } from './contract-document.ts';
+import { jsonReply } from './error-reply.ts';
+import { type AnswerCompletely, createHotPath, type RecordRefusal } from './hot-path.ts';
+import type { OperationId } from './operation.ts';
+import type { WireRequest } from './wire.ts';
+
+const MIB = 1024 * 1024;
+const REQUEST_ID = '0192f0c1-7c40-7c7e-8f5a-2f6f1f0a9b3c';
+
+function anOperation(id: OperationId, path: string, tag: string): ContractOperation {
+  const aliases = { 'x-alias-paths': [`${path.replace(/\/$/, '')}/alias`] };
+  return readOperation({ path, method: 'post', tags: [tag], ...aliases, responses: {} }, id);
+}
+
+const OPERATIONS = [
+  anOperation('evaluateFlags', '/flags', 'evaluation'),
+  anOperation('captureEvent', '/i/v0/e/', 'capture'),
+  anOperation('createFeatureFlag', '/api/things/', 'feature_flags'),
+];
+
+let server: Server;
+let port = 0;
+let answered: { operation: ContractOperation; request: WireRequest }[] = [];
+let refused: Parameters<RecordRefusal>[] = [];
+let answer: AnswerCompletely;
+
+beforeEach(async () => {
+  answered = [];
+  answer = async () => jsonReply(200, { fine: true });
+  refused = [];
+  const hotPath = createHotPath(
+    OPERATIONS,
+    (operation, request) => {
+      answered.push({ operation, request });
+      return answer(operation, request);
+    },
+    (...refusal) => refused.push(refusal),
+  );
+  server = createServer((message, response) => {
+    if (!hotPath(message, response, REQUEST_ID)) response.writeHead(299).end('passed on');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+});
+
+const post = (path: string, body = '{}', headers = {}) =>
+  fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body, headers });
+
+describe('the hot path', () => {
+  it.each([
+    ['/flags', 'evaluateFlags'],
+    ['/flags/', 'evaluateFlags'],
+    ['/flags?v=2', 'evaluateFlags'],
+    ['/flags/alias', 'evaluateFlags'],
+    ['/i/v0/e', 'captureEvent'],
+    ['/i/v0/e/', 'captureEvent'],
+    ['/i/v0/e/alias/', 'captureEvent'],
+  ])('takes POST %s', async (path, id) => {
+    expect((await post(path)).status).toBe(200);
+    expect(answered.map(({ operation }) => operation.id)).toEqual([id]);
+  });
+
+  it.each([
+    ['POST', '/api/things/'],
+    ['POST', '/flags//'],
+    ['POST', '/Flags'],
+    ['POST', '/flags/definitions'],
+    ['GET', '/flags'],
+    ['PUT', '/flags'],
+  ])('leaves %s %s to others', async (method, path) => {
+    const reply = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+    expect(reply.status).toBe(299);
+    expect(answered).toEqual([]);
+  });
+
+  it('hands the request on as it came, in pieces or not', async () => {
+    const client = httpRequest({
+      port,
+      path: '/flags/?v=2&ip=0',
+      method: 'POST',
+      headers: { host: 'flags.example.com', 'transfer-encoding': 'chunked', 'x-own': '1' },
+    });
+    client.write('{"a":');
+    client.end('1}');
+    await once(client, 'response');
+    expect(answered[0]?.request).toMatchObject({
+      method: 'POST',
+      path: '/flags/',
+      params: {},
+      query: { v: '2', ip: '0' },
+      baseUrl: 'http://flags.example.com',
+      requestId: REQUEST_ID,
+      headers: { 'x-own': '1' },
+    });
+    expect(answered[0]?.request.payload.toString()).toBe('{"a":1}');
+  });
+
+  it('sends status, headers and body of the answer', async () => {
+    answer = async () => jsonReply(503, { tell: 'ü' }, { 'retry-after': '1' });
+    const reply = await post('/flags');
+    expect(reply.status).toBe(503);
+    expect(reply.headers.get('retry-after')).toBe('1');
+    expect(reply.headers.get('content-length')).toBe('13');
+    expect(await reply.json()).toEqual({ tell: 'ü' });
+  });
+
+  it('sends an answer without a body', async () => {
+    answer = async () => ({ status: 204, headers: {}, body: null });
+    const reply = await post('/i/v0/e/');
+    expect(reply.status).toBe(204);
+    expect(await reply.text()).toBe('');
+  });
+
+  it('gives up the connection when there is no answer at all', async () => {
+    answer = () => Promise.reject(new Error('This never happens.'));
+    await expect(post('/flags')).rejects.toThrow();
+  });
+});
+
+describe('a body over the limit', () => {
+  it('is answered with 413 and ends the connection', async () => {
+    const reply = await post('/i/v0/e/', 'x'.repeat(2 * MIB + 1));
+    expect(reply.status).toBe(413);
+    expect(reply.headers.get('connection')).toBe('close');
+    expect(await reply.text()).toContain('larger than 2097152 bytes');
+    expect(answered).toEqual([]);
+    expect(refused).toEqual([['captureEvent', 413, REQUEST_ID]]);
+  });
+
+  it('is answered before it has come in completely', async () => {
+    const client = httpRequest({ port, path: '/flags', method: 'POST' });
+    client.on('error', () => {});
+    client.write(Buffer.alloc(2 * MIB + 1, ' '));
+    const [reply] = await once(client, 'response');
+    expect(reply.statusCode).toBe(413);
+    client.destroy();
+  });
+
+  it('is taken when it is as large as the limit', async () => {
+    expect((await post('/flags', ' '.repeat(2 * MIB))).status).toBe(200);
+    expect(answered[0]?.request.payload).toHaveLength(2 * MIB);
+  });
+});
+
+describe('an upload that is aborted', () => {
+  it('is never answered, and the next request is', async () => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    const arrived = once(server, 'request');
+    socket.write('POST /flags HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"half":');
+    const [message] = await arrived;
+    const aborted = new Promise((resolve) => message.once('close', resolve));
+    socket.destroy();
+    await aborted;
+    expect(answered).toEqual([]);
+    expect((await post('/flags')).status).toBe(200);
+  });
+
+  it('does not hurt when it happens while the answer is made', async () => {
+    let finish = () => {};
+    const started = new Promise<void>((resolve) => {
+      answer = () =>
+        new Promise((done) => {
+          finish = () => done(jsonReply(200, {}));
+          resolve();
+        });
+    });
+    const socket = connect(port, '127.0.0.1');
+    const arrived = once(server, 'request');
+    socket.write('POST /flags HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}');
+    const [, response] = await arrived;
+    await started;
+    const closed = once(response, 'close');
+    socket.destroy();
+    await closed;
+    finish();
+    answer = async () => jsonReply(200, {});
+    expect((await post('/flags')).status).toBe(200);
+  });
+});

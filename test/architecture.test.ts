@@ -1,0 +1,235 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LINES_MAX = 300;
+
+/** One file, by its path from the root of the checkout. */
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  /** What it imports: packages as they are named, files by their path from the root. */
+  readonly imports: readonly string[];
+}
+
+const IMPORT =
+  /^(?:import|export)\b(?:[^'"`;]*?\bfrom)?\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
+
+function readFolder(folder: string): SourceFile[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name))
+    .toSorted()
+    .map((path) => {
+      const text = readFileSync(join(ROOT, path), 'utf8');
+      return { path, text, imports: importsOf(path, text) };
+    });
+}
+
+function importsOf(path: string, text: string): string[] {
+  return [...text.matchAll(IMPORT)].map(([, declared, dynamic]) => {
+    const name = declared ?? dynamic ?? '';
+    const isFile = name.startsWith('.');
+    return isFile ? relative(ROOT, resolve(ROOT, dirname(path), name)) : name;
+  });
+}
+
+const isTest = ({ path }: SourceFile) => path.endsWith('.test.ts');
+
+const source = readFolder('src');
+const shipped = source.filter((file) => !isTest(file));
+const tests = [
+  ...source.filter(isTest),
+  ...readFolder('test'),
+  ...readFolder('contract-tests'),
+].filter(({ path }) => path !== 'test/architecture.test.ts');
+
+/** A rule about the files whose path matches: which imports they may have. */
+interface Rule {
+  readonly title: string;
+  readonly files: RegExp;
+  readonly allows: (name: string, path: string) => boolean;
+}
+
+const isNode = (name: string) => name.startsWith('node:');
+const isIn = (...folders: string[]) => {
+  return (name: string) => folders.some((folder) => name.startsWith(`src/${folder}/`));
+};
+const isOneOf = (...names: string[]) => {
+  return (name: string) => names.includes(name);
+};
+
+/** The folder of one noun of the domain: `src/domain/flags/`. */
+function nounOf(path: string): string {
+  return /^src\/domain\/[^/]+\//.exec(path)?.[0] ?? '';
+}
+
+const SHELL_PACKAGES = ['@hapi/hapi', 'openapi-backend', 'openapi-types', 'ajv', 'ajv-formats'];
+const SHARED_VALUES = isOneOf('src/domain/errors.ts', 'src/domain/access.ts', 'src/domain/json.ts');
+/** What any part of the domain may use: plain helpers that lie beside the nouns. */
+const isDomainRoot = (name: string) => /^src\/domain\/[^/]+\.ts$/.test(name);
+
+const rules: readonly Rule[] = [
+  {
+    title: 'the HTTP shell knows no handler, no database and of the domain only shared values',
+    files: /^src\/server\/(?!operation\.ts)/,
+    allows: (name) =>
+      isNode(name) ||
+      isIn('server')(name) ||
+      SHARED_VALUES(name) ||
+      isOneOf(...SHELL_PACKAGES, 'yaml', 'prom-client')(name),
+  },
+  {
+    title: 'the types of operations come from the generated contract and shared values',
+    files: /^src\/server\/operation\.ts$/,
+    allows: (name) =>
+      isNode(name) || name === 'generated/api.ts' || isIn('server')(name) || SHARED_VALUES(name),
+  },
+  {
+    title: 'handlers know the types of operations and the domain, but hear of no change',
+    files: /^src\/handlers\//,
+    allows: (name) =>
+      isNode(name) ||
+      name === 'src/server/operation.ts' ||
+      isIn('handlers')(name) ||
+      (name.startsWith('src/domain/') && name !== 'src/domain/snapshots/change-listener.ts'),
+  },
+  {
+    title: 'the engine knows itself, JSON and node:crypto',
+    files: /^src\/domain\/evaluation\//,
+    allows: (name) =>
+      isIn('domain/evaluation')(name) || isOneOf('src/domain/json.ts', 'node:crypto')(name),
+  },
+  {
+    title: 'snapshots know the engine, the database and what nouns can be asked, and no command',
+    files: /^src\/domain\/snapshots\//,
+    allows: (name) =>
+      isIn('domain')(name) && !/-commands\.ts$/.test(name) ? true : isLibrary(name),
+  },
+  {
+    title:
+      'a noun knows itself, the database, the engine, and of others their types, queries and writes',
+    files: /^src\/domain\/(?!evaluation\/|snapshots\/|database\/)[^/]+\//,
+    allows: (name, path) =>
+      isLibrary(name) ||
+      isDomainRoot(name) ||
+      isIn('domain/database', 'domain/evaluation')(name) ||
+      name.startsWith(nounOf(path)) ||
+      (isIn('domain')(name) && !isIn('domain/snapshots')(name) && !/-commands\.ts$/.test(name)),
+  },
+  {
+    title: 'the database knows no noun',
+    files: /^src\/domain\/database\//,
+    allows: (name) =>
+      isLibrary(name) ||
+      isDomainRoot(name) ||
+      isIn('domain/database')(name) ||
+      name === 'migrations/index.ts',
+  },
+  {
+    title: 'what lies beside the nouns knows nothing but itself',
+    files: /^src\/domain\/[^/]+\.ts$/,
+    allows: (name) => isLibrary(name) || isDomainRoot(name) || isIn('domain/evaluation')(name),
+  },
+];
+
+/** Packages and modules of Node that are not the HTTP shell's. */
+function isLibrary(name: string): boolean {
+  return (
+    !name.startsWith('src/') && !name.startsWith('generated/') && !SHELL_PACKAGES.includes(name)
+  );
+}
+
+describe('imports', () => {
+  for (const { title, files, allows } of rules) {
+    it(`go one way: ${title}`, () => {
+      const governed = shipped.filter(({ path }) => files.test(path));
+      expect(governed.length).toBeGreaterThan(0);
+      const broken = governed.flatMap(({ path, imports }) =>
+        imports.filter((name) => !allows(name, path)).map((name) => `${path} imports ${name}`),
+      );
+      expect(broken).toEqual([]);
+    });
+  }
+
+  it('are found by the pattern that looks for them', () => {
+    const text = [
+      "import { a } from './a.ts';",
+      "import type {\n  B,\n} from '../b.ts';",
+      "import './c.ts';",
+      "export * from './d.ts';",
+      "const e = await import('./e.ts');",
+      "import f from 'f';",
+    ].join('\n');
+    expect(importsOf('src/x/y.ts', text)).toEqual([
+      'src/x/a.ts',
+      'src/b.ts',
+      'src/x/c.ts',
+      'src/x/d.ts',
+      'src/x/e.ts',
+      'f',
+    ]);
+  });
+
+  it('of the generated types happen in one file', () => {
+    const importers = shipped.filter(({ imports }) => imports.includes('generated/api.ts'));
+    expect(importers.map(({ path }) => path)).toEqual(['src/server/operation.ts']);
+  });
+
+  it('of the pipeline of changes happen in the service only', () => {
+    const listener = 'src/domain/snapshots/change-listener.ts';
+    const importers = shipped.filter(({ imports }) => imports.includes(listener));
+    expect(importers.map(({ path }) => path)).toEqual(['src/service.ts']);
+  });
+
+  it('of black-box tests reach the service, the command line and the database, and no rule', () => {
+    const broken = tests
+      .filter(({ path }) => path.startsWith('contract-tests/'))
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((name) => name.startsWith('src/') && !isIn('domain/database', 'cli')(name))
+          .filter((name) => !isOneOf('src/service.ts', 'src/config.ts')(name))
+          .map((name) => `${path} imports ${name}`),
+      );
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('the source', () => {
+  it('reads the environment in one place', () => {
+    const readers = shipped.filter(({ text }) => /\bprocess\.env\b/.test(text));
+    const allowed = ['src/config.ts', 'src/main.ts', 'src/cli/main.ts'];
+    expect(readers.map(({ path }) => path).filter((path) => !allowed.includes(path))).toEqual([]);
+  });
+
+  it(`has no file of ${LINES_MAX} lines or more`, () => {
+    const long = [...shipped, ...tests.filter(({ path }) => path.startsWith('contract-tests/'))]
+      .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
+      .filter(({ lines }) => lines >= LINES_MAX);
+    expect(long).toEqual([]);
+  });
+
+  it('mentions nothing that lies outside the checkout', () => {
+    const mentions = [...shipped, ...tests].filter(({ text }) => /\.\.\/shared\b/.test(text));
+    expect(mentions.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('the tests', () => {
+  it('mock no module', () => {
+    const mocks = tests.filter(({ text }) => /\bvi\.(?:do)?[mM]ock\(/.test(text));
+    expect(mocks.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('wait for things to happen and never for time to pass', () => {
+    const sleeps = tests.filter(({ path, text }) => isSleepy(path, text));
+    expect(sleeps.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+/** A test file that waits for a fixed time. Helpers may, between two looks at something. */
+function isSleepy(path: string, text: string): boolean {
+  return path.endsWith('.test.ts') && /await (?:delay|sleep|setTimeout)\(/.test(text);
+}
