@@ -164,6 +164,7 @@ async function startApplication(
     answerIngest: createIngest(contract, handlers),
     metrics,
     log,
+    logsTraffic: config.logLevel === 'debug' || config.logLevel === 'trace',
     checkReply: config.checkReplies ? createReplyCheck(document.definition) : null,
     translateError: toDomainError,
   });

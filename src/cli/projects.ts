@@ -21,7 +21,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 interface QuotaOptions extends CommonOptions {
-  readonly flagRequestsPerMonth: number | null;
+  readonly flagRequestsPerMonth: number | 'none';
 }
 
 /** Adds `burgee projects create|list|set-quota`. */
@@ -108,7 +108,8 @@ function addSetQuota(projects: Command, context: CliContext): void {
     )
     .option('--json', 'print JSON')
     .action(async (id: string, options: QuotaOptions) => {
-      const perMonth = options.flagRequestsPerMonth;
+      const { flagRequestsPerMonth: wanted } = options;
+      const perMonth = wanted === 'none' ? null : wanted;
       await withDatabase(context, async (db) => {
         const [project] = await findProjects(db, [id]);
         if (project !== undefined) await setFlagRequestQuota(db, project.id, perMonth);
@@ -121,8 +122,9 @@ function addSetQuota(projects: Command, context: CliContext): void {
     });
 }
 
-function parseQuota(text: string): number | null {
-  if (text === 'none') return null;
+/** Not null for none: Commander would take that for a text that is missing. */
+function parseQuota(text: string): number | 'none' {
+  if (text === 'none') return text;
   if (!/^\d{1,15}$/.test(text)) {
     throw new InvalidArgumentError('It has to be a whole number, or "none".');
   }

@@ -14,6 +14,8 @@ export interface AnswerOptions {
   readonly answerIngest: AnswerIngest;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Whether requests that evaluate and capture are logged, one by one. */
+  readonly logsTraffic: boolean;
   /** Null in production. */
   readonly checkReply: CheckReply | null;
   /** Tells an outage of a dependency from a fault of the service. */
@@ -32,7 +34,7 @@ export interface Answering {
  */
 export function createAnswer(options: AnswerOptions): Answering {
   const answer: AnswerCompletely = async (operation, request) => {
-    const startedAt = process.hrtime.bigint();
+    const startedAt = performance.now();
     let reply: WireReply;
     try {
       reply =
@@ -44,7 +46,9 @@ export function createAnswer(options: AnswerOptions): Answering {
     }
     const checked = options.checkReply === null ? reply : holdToContract(options, operation, reply);
     options.metrics.countRequest(operation.id, checked.status);
-    logRequest(options.log, operation, request, checked, startedAt);
+    if (isWorthLogging(options, operation, checked)) {
+      logRequest(options.log, operation, request, checked, startedAt);
+    }
     return checked;
   };
   return {
@@ -87,15 +91,21 @@ function holdToContract(
   return toErrorReply(new Error(finding), operation.errorStyle);
 }
 
-const NANOSECONDS_PER_MS = 1e6;
-
 /** The traffic itself is logged at debug level only; the metrics count it. */
+function isWorthLogging(
+  options: AnswerOptions,
+  operation: ContractOperation,
+  reply: WireReply,
+): boolean {
+  return options.logsTraffic || reply.status >= 500 || ingestLimitsOf(operation) === undefined;
+}
+
 function logRequest(
   log: Log,
   operation: ContractOperation,
   request: WireRequest,
   reply: WireReply,
-  startedAt: bigint,
+  startedAt: number,
 ): void {
   const isTraffic = ingestLimitsOf(operation) !== undefined;
   const fields = {
@@ -104,7 +114,7 @@ function logRequest(
     method: request.method,
     path: request.path,
     status: reply.status,
-    durationMs: Number(process.hrtime.bigint() - startedAt) / NANOSECONDS_PER_MS,
+    durationMs: performance.now() - startedAt,
   };
   if (isTraffic && reply.status < 500) log.debug(fields, 'Answered.');
   else log.info(fields, 'Answered.');

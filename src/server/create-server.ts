@@ -24,6 +24,9 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** How long a client may take to send its body. */
 const PAYLOAD_TIMEOUT_MS = 15_000;
 
+/** A body that nobody reads has no limit; its length must not hide that the method is wrong. */
+const UNREAD_MAX_BYTES = Number.MAX_SAFE_INTEGER;
+
 declare module '@hapi/hapi' {
   interface RouteOptionsApp {
     readonly errorStyle?: ErrorStyle;
@@ -145,7 +148,9 @@ function addRefusedMethods(server: Hapi.Server, operations: readonly ContractOpe
         method,
         path,
         options:
-          method === 'GET' ? {} : { payload: { parse: false, output: 'stream', maxBytes: 1 } },
+          method === 'GET'
+            ? {}
+            : { payload: { parse: false, output: 'stream', maxBytes: UNREAD_MAX_BYTES } },
         handler: (_request, h) =>
           send(
             h,

@@ -47,7 +47,7 @@ export function decodeManagementBody(headers: IncomingHttpHeaders, payload: Buff
   }
   try {
     const bytes = isGzip(payload) ? inflate(payload, MANAGEMENT_MAX_BYTES) : payload;
-    return requireShallow(parseJson(decodeUtf8(bytes)));
+    return parseJson(decodeUtf8(bytes));
   } catch (error) {
     if (error instanceof BodyTooLargeError) throw toTooLarge(error);
     if (error instanceof DecodeError) {
@@ -72,18 +72,6 @@ export interface IngestPacking {
 
 /** How deep JSON may be nested: far deeper than anybody means, and safe for recursive functions. */
 const DEPTH_MAX = 128;
-
-/** The value, unless it is nested too deeply. Walks level by level, without recursion. */
-export function requireShallow(value: unknown): unknown {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEPTH_MAX) throw new DecodeError('the JSON is nested too deeply', false);
-    level = level.flatMap((item) =>
-      typeof item === 'object' && item !== null ? Object.values(item) : [],
-    );
-  }
-  return value;
-}
 
 export interface IngestOptions extends IngestPacking {
   /** The most bytes after inflating. */
@@ -173,7 +161,7 @@ function replaceNonFinite(text: string): string {
 
 function tryParseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }
@@ -218,9 +206,36 @@ function stripByteOrderMark(text: string): string {
 }
 
 function parseJson(text: string): unknown {
+  if (isTooDeep(text)) throw new DecodeError('the JSON is nested too deeply');
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new DecodeError(error instanceof Error ? error.message : 'invalid JSON', true);
   }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Whether JSON text nests deeper than is allowed, found out without building its value. */
+function isTooDeep(text: string): boolean {
+  if (text.length <= 2 * DEPTH_MAX) return false;
+  let depth = 0;
+  let isInText = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (isInText) {
+      if (code === BACKSLASH) at += 1;
+      else if (code === QUOTE) isInText = false;
+    } else if (code === QUOTE) isInText = true;
+    else if (code === OPEN_LIST || code === OPEN_OBJECT) {
+      depth += 1;
+      if (depth > DEPTH_MAX) return true;
+    } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth -= 1;
+  }
+  return false;
 }

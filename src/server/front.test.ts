@@ -91,9 +91,9 @@ describe('with an application', () => {
   it('offers each request to the hot path first', async () => {
     front.open(
       anApplication({
-        hotPath: (message, response, requestId) => {
+        hotPath: (message, response, requestId, sharedHeaders) => {
           if (message.url !== '/flags') return false;
-          response.end(requestId);
+          response.writeHead(200, sharedHeaders()).end(requestId);
           return true;
         },
       }),

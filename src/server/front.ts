@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { allowOrigin, answerOptions } from './cors.ts';
+import { answerOptions, originHeaders } from './cors.ts';
 import { notReadyReply } from './create-server.ts';
 import { jsonReply } from './error-reply.ts';
 import { type HotPath, writeReply } from './hot-path.ts';
+import type { WireReply } from './wire.ts';
 import { requestIdOf, splitTarget } from './wire-request.ts';
 
 /** Where a started application takes requests. */
@@ -26,6 +27,8 @@ export interface Front {
 
 const SWEEP_EVERY_MS = 50;
 
+const CLOSING = { connection: 'close' };
+
 /** Longer than proxies keep a connection, so that they and not Burgee end it. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -44,15 +47,24 @@ export function createFront(): Front {
     const requestId = requestIdOf(message);
     // Hapi's side reads the id here, so that both lanes tell the same one.
     message.headers['x-request-id'] = requestId;
-    response.setHeader('x-request-id', requestId);
-    allowOrigin(message, response);
-    if (isStopping) response.setHeader('connection', 'close');
-    if (message.method === 'OPTIONS') answerOptions(message, response);
-    else if (!answerHealth(message, response, application, isStopping)) {
-      if (application === null) writeReply(response, notReadyReply('starting'));
-      else if (!application.hotPath(message, response, requestId)) {
-        application.handOver(message, response);
-      }
+    const crossOrigin = originHeaders(message);
+    const sharedHeaders = () => ({
+      'x-request-id': requestId,
+      ...crossOrigin,
+      ...(isStopping ? CLOSING : null),
+    });
+    if (application?.hotPath(message, response, requestId, sharedHeaders) === true) return;
+    if (message.method === 'OPTIONS') {
+      answerOptions(message, response, sharedHeaders());
+      return;
+    }
+    const health = answerHealth(message, application, isStopping);
+    if (health !== null) writeReply(response, health, sharedHeaders());
+    else if (application === null) {
+      writeReply(response, notReadyReply('starting'), sharedHeaders());
+    } else {
+      for (const [name, value] of Object.entries(sharedHeaders())) response.setHeader(name, value);
+      application.handOver(message, response);
     }
   });
 
@@ -98,21 +110,18 @@ function portOf(address: AddressInfo | string | null): number {
   return address.port;
 }
 
-/** Answers `/_liveness` and `/_readiness`; says whether it did. */
+/** The reply to `/_liveness` and `/_readiness`; null for every other path. */
 function answerHealth(
   message: IncomingMessage,
-  response: ServerResponse,
   application: Application | null,
   isStopping: boolean,
-): boolean {
+): WireReply | null {
   const { path } = splitTarget(message.url ?? '/');
   const name = path.replace(/\/$/, '');
-  if (name !== '/_liveness' && name !== '/_readiness') return false;
-  if (message.method !== 'GET' && message.method !== 'HEAD') return false;
-  if (name === '/_liveness') writeReply(response, jsonReply(200, { status: 'alive' }));
-  else if (isStopping) writeReply(response, jsonReply(503, { status: 'stopping' }));
-  else if (application === null || !application.isReady()) {
-    writeReply(response, jsonReply(503, { status: 'starting' }));
-  } else writeReply(response, jsonReply(200, { status: 'ready' }));
-  return true;
+  if (name !== '/_liveness' && name !== '/_readiness') return null;
+  if (message.method !== 'GET' && message.method !== 'HEAD') return null;
+  if (name === '/_liveness') return jsonReply(200, { status: 'alive' });
+  if (isStopping) return jsonReply(503, { status: 'stopping' });
+  const isReady = application?.isReady() === true;
+  return jsonReply(isReady ? 200 : 503, { status: isReady ? 'ready' : 'starting' });
 }

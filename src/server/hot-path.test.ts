@@ -41,7 +41,8 @@ beforeEach(async () => {
     (...refusal) => refused.push(refusal),
   );
   server = createServer((message, response) => {
-    if (!hotPath(message, response, REQUEST_ID)) response.writeHead(299).end('passed on');
+    if (!hotPath(message, response, REQUEST_ID, () => ({})))
+      response.writeHead(299).end('passed on');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

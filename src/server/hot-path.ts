@@ -18,7 +18,11 @@ export type HotPath = (
   message: IncomingMessage,
   response: ServerResponse,
   requestId: string,
+  sharedHeaders: SharedHeaders,
 ) => boolean;
+
+/** The headers that every reply has, as of the moment when it is sent. */
+export type SharedHeaders = () => Readonly<Record<string, string>>;
 
 /**
  * The short way to the operations that evaluate and capture: past Hapi's request life cycle, which
@@ -37,7 +41,7 @@ export function createHotPath(
       operationsByPath.set(`${path}/`, operation);
     }
   }
-  return (message, response, requestId) => {
+  return (message, response, requestId, sharedHeaders) => {
     if (message.method !== 'POST') return false;
     const { path, search } = splitTarget(message.url ?? '/');
     const operation = operationsByPath.get(path);
@@ -45,12 +49,9 @@ export function createHotPath(
     const receivedAt = new Date();
     readBody(message, ingestLimitsOf(operation)?.rawMaxBytes ?? 0, (payload) => {
       if (payload === null) {
-        response.setHeader('connection', 'close');
         recordRefusal(operation.id, TOO_LARGE, requestId);
-        writeReply(
-          response,
-          refuseLargeBody(operation, ingestLimitsOf(operation)?.rawMaxBytes ?? 0),
-        );
+        const refusal = refuseLargeBody(operation, ingestLimitsOf(operation)?.rawMaxBytes ?? 0);
+        writeReply(response, refusal, { ...sharedHeaders(), connection: 'close' });
         return;
       }
       answer(operation, {
@@ -64,7 +65,7 @@ export function createHotPath(
         requestId,
         receivedAt,
       }).then(
-        (reply) => writeReply(response, reply),
+        (reply) => writeReply(response, reply, sharedHeaders()),
         () => response.destroy(),
       );
     });
@@ -98,17 +99,19 @@ function readBody(
   message.on('error', () => message.destroy());
 }
 
-/** Sends a reply in one write. */
-export function writeReply(response: ServerResponse, reply: WireReply): void {
+/** Sends a reply. Headers go in one call: setting them one by one costs more than the body. */
+export function writeReply(
+  response: ServerResponse,
+  reply: WireReply,
+  sharedHeaders: Readonly<Record<string, string>>,
+): void {
   if (response.destroyed || response.headersSent) return;
-  const { body } = reply;
+  const { status, headers, body } = reply;
   if (body === null) {
-    response.writeHead(reply.status, reply.headers).end();
+    response.writeHead(status, { ...sharedHeaders, ...headers }).end();
     return;
   }
-  response.writeHead(reply.status, {
-    ...reply.headers,
-    'content-length': Buffer.byteLength(body),
-  });
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { ...sharedHeaders, ...headers, 'content-length': length });
   response.end(body);
 }

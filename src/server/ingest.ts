@@ -6,7 +6,6 @@ import {
   DecodeError,
   decodeIngestBody,
   type IngestPacking,
-  requireShallow,
 } from './decode-body.ts';
 import { textReply } from './error-reply.ts';
 import type { Handlers } from './operation.ts';
@@ -58,8 +57,6 @@ export function createIngest(contract: Contract, handlers: Handlers): AnswerInge
         ...limits,
         ...packingOf(operation, request),
       });
-      // Capture tells this in its own words, event by event.
-      if (operation.errorStyle === 'evaluation') requireShallow(body);
     } catch (error) {
       if (error instanceof BodyTooLargeError) return refuseLargeBody(operation, error.limitBytes);
       if (error instanceof DecodeError) return refuseBody(operation, request, error);

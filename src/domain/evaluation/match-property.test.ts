@@ -43,6 +43,8 @@ describe('exact', () => {
     ['exact', 'null', null, true],
     ['exact', '[1,2]', [1, 2], true],
     ['exact', '{"a":1}', { a: 1 }, true],
+    ['exact', '{"10":{"a":1,"b":[]},"9":2}', { 9: 2, 10: { b: [], a: 1 } }, true],
+    ['exact', '{"\u{ff21}":1,"\u{1d400}":2}', { '\u{1d400}': 2, '\u{ff21}': 1 }, true],
     ['exact', ['a', 'B'], 'b', true],
     ['exact', ['a', 2], 2, true],
     ['exact', ['a', 'b'], 'c', false],
@@ -72,6 +74,9 @@ describe('exact', () => {
     ['exact', ['true', true], 'true', true],
     ['exact', [], true, true],
     ['exact', [], 'banana', false],
+    ['exact', [['TRUE'], []], 'true', true],
+    ['exact', [['true'], false], 'banana', true],
+    ['exact', [['true', 'yes']], 'true', false],
     ['exact', ['true', 'yes'], 'YES', true],
     ['exact', false, MISSING, false],
   ])('compares truthiness for a boolean-like filter: %s %j on %j is %s', (...row) => {

@@ -22,13 +22,12 @@ export function createExactMatcher(value: JsonValue, isNegated: boolean): Proper
 }
 
 function createEqualityTest(value: JsonValue): (property: JsonValue) => boolean {
-  const isList = Array.isArray(value);
-  if (isList ? value.every(isBooleanLike) : isBooleanLike(value)) {
+  if (isBooleanLike(value)) {
     const expected = isTruthy(value);
     return (property) => isTruthy(property) === expected;
   }
   const wanted = new Set<string>();
-  for (const element of isList ? value : [value]) {
+  for (const element of Array.isArray(value) ? value : [value]) {
     const text = toText(element);
     if (text !== null) wanted.add(text.toLowerCase());
   }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
 
 const NON_ASCII = /[\u0080-\uffff]/;
 const ASCII_UPPER = /[A-Z]+/g;
@@ -9,16 +9,32 @@ const SPECIAL = /^([+-]?)(inf|infinity|nan)$/i;
 
 /**
  * A value as text: strings as they are, everything else as compact JSON, so null is "null" (a null
- * property is there, it is not "not set"). null when the value is nested too deeply to be written.
+ * property is there, it is not "not set"). Keys are in order, whatever order they were sent or
+ * stored in. null when the value is nested too deeply to be written.
  */
 export function toText(value: JsonValue): string | null {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   try {
-    return JSON.stringify(value);
+    return writeOrdered(value);
   } catch {
     return null;
   }
+}
+
+function writeOrdered(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(writeOrdered).join(',')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).sort(([left], [right]) => compareCodePoints(left, right));
+  return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${writeOrdered(each)}`).join(',')}}`;
+}
+
+function compareCodePoints(left: string, right: string): number {
+  for (let at = 0; at < left.length && at < right.length; at++) {
+    const order = (left.codePointAt(at) ?? 0) - (right.codePointAt(at) ?? 0);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
 }
 
 /** Lower-cases A to Z only. */
@@ -48,9 +64,12 @@ export function isTruthy(value: JsonValue, depth = 0): boolean {
   return value === true;
 }
 
-/** Whether a filter value is a boolean, or "true" or "false" in any case. */
-export function isBooleanLike(value: JsonValue): boolean {
+/** Whether a filter is a boolean, "true" or "false" in any case, or an array of nothing else. */
+export function isBooleanLike(value: JsonValue, depth = 0): boolean {
   if (typeof value === 'boolean') return true;
+  if (Array.isArray(value)) {
+    return depth < TRUTHY_DEPTH && value.every((element) => isBooleanLike(element, depth + 1));
+  }
   if (typeof value !== 'string') return false;
   const lower = value.toLowerCase();
   return lower === 'true' || lower === 'false';

@@ -122,7 +122,8 @@ function prepareFilters(
   const isRemoteConfiguration =
     input.isRemoteConfiguration ?? before?.isRemoteConfiguration ?? false;
   const wasEncrypted = before?.hasEncryptedPayloads ?? false;
-  const isUntouched = input.filters === undefined && isEncrypted === wasEncrypted;
+  const isAllowed = isRemoteConfiguration || !isEncrypted;
+  const isUntouched = input.filters === undefined && isEncrypted === wasEncrypted && isAllowed;
   if (isUntouched) return null;
   // The rules look at payloads as clients see them, so ciphertexts are covered by their marker.
   const stored = before === null ? { groups: [] } : openPayloads(before, null);

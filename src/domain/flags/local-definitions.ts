@@ -153,11 +153,18 @@ function collectCohorts(
     // SDKs ask the server about a cohort that is absent, as they must about a static one.
     if (cohort === undefined || cohort.isStatic || String(id) in collected) continue;
     const properties = cohort.filters?.properties;
-    if (!isJsonObject(properties)) continue;
+    // An SDK reads a group that it does not understand as "everybody", where Burgee says nobody.
+    if (!isJsonObject(properties) || !isCohortGroup(properties)) continue;
     collected[String(id)] = properties;
     pending.push(...nestedCohortIds(properties));
   }
   return collected;
+}
+
+const GROUP_TYPES: ReadonlySet<JsonValue | undefined> = new Set(['AND', 'OR', 'property']);
+
+function isCohortGroup(properties: JsonObject): boolean {
+  return GROUP_TYPES.has(properties.type) && Array.isArray(properties.values);
 }
 
 function nestedCohortIds(node: JsonValue): number[] {

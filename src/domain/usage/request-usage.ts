@@ -41,6 +41,7 @@ interface Count {
 }
 
 const FLUSH_EVERY_MS = 5_000;
+const DAY_MS = 86_400_000;
 
 /** Different User-Agents that are told apart between two writes; the rest counts as unknown. */
 const USER_AGENTS_MAX = 1_000;
@@ -52,11 +53,12 @@ export function createRequestUsage(options: RequestUsageOptions): RequestUsage {
   const usedByProject = new Map<number, { month: string; stored: number; since: number }>();
 
   function add(projectId: number, kind: RequestKind, userAgent: string | undefined): void {
-    const day = options.now().toISOString().slice(0, 10);
+    const dayNumber = Math.floor(options.now().getTime() / DAY_MS);
     const agent = counts.size < USER_AGENTS_MAX ? (userAgent ?? '') : '';
-    const key = `${projectId} ${day} ${kind} ${agent}`;
+    const key = `${projectId} ${dayNumber} ${kind} ${agent}`;
     let count = counts.get(key);
     if (count === undefined) {
+      const day = new Date(dayNumber * DAY_MS).toISOString().slice(0, 10);
       count = { projectId, day, kind, ...readSdkName(agent), requests: 0 };
       counts.set(key, count);
     }
