@@ -2,12 +2,20 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 /** The yardstick: node:http that reads the body and answers bytes that it holds in memory. */
+const NOT_MODIFIED = 304;
+const STATUS = Number(process.env.BARE_STATUS);
 const bytes = readFileSync(process.env.BARE_REPLY_FILE ?? '');
 
 createServer((request, response) => {
   request.on('data', () => {});
   request.on('end', () => {
-    response.writeHead(200, {
+    // Health checks of the benchmark are answered with 200 whatever is measured.
+    const status = request.url === '/_readiness' ? 200 : STATUS;
+    if (status === NOT_MODIFIED) {
+      response.writeHead(status, { etag: 'W/"0123456789abcdef"' }).end();
+      return;
+    }
+    response.writeHead(status, {
       'content-type': 'application/json',
       'content-length': bytes.length,
     });

@@ -13,7 +13,7 @@ export interface Load {
 
 /** Burgee beside the bare server that sends the same bytes. */
 export interface HttpResult {
-  readonly flags: number;
+  readonly scenario: Scenario;
   readonly replyBytes: number;
   readonly burgee: Load;
   readonly bare: Load;
@@ -26,14 +26,22 @@ const CONNECTIONS = 10;
 const WARM_UP_SECONDS = 2;
 const ROUND_SECONDS = 4;
 const ROUNDS = 3;
+const NOT_MODIFIED = 304;
 
 const KEYS = {
   BURGEE_PROJECT_API_KEY: 'phc_benchmarkbenchmarkbenchmark',
   BURGEE_PERSONAL_API_KEY: 'phx_benchmarkbenchmarkbenchmark',
 };
 
-/** Measures `POST /flags` with so many flags: one string condition and a 50 % rollout each. */
-export async function benchHttp(flags: number): Promise<HttpResult> {
+/** What is measured: a project with so many flags, and one kind of request. */
+export interface Scenario {
+  readonly name: string;
+  readonly flags: number;
+  readonly kind: 'request properties' | 'stored properties' | 'definitions 304';
+}
+
+/** Measures one scenario: flags with one string condition and a 50 % rollout each. */
+export async function benchHttp(scenario: Scenario): Promise<HttpResult> {
   const folder = await mkdtemp(join(tmpdir(), 'burgee-bench-'));
   const burgee = await startProcess(
     'dist/src/main.js',
@@ -42,19 +50,21 @@ export async function benchHttp(flags: number): Promise<HttpResult> {
   );
   try {
     const idleMemoryMb = await burgee.memoryMb();
-    await createFlags(burgee, flags);
-    const reply = await (await fetch(`${burgee.url}/flags?v=2`, requestOptions())).text();
-    const replyFile = join(folder, 'reply.json');
-    await writeFile(replyFile, reply);
-    const bare = await startProcess('bench/bare-server.ts', { BARE_REPLY_FILE: replyFile }, '/');
+    await createFlags(burgee, scenario.flags);
+    const request = await prepareRequest(burgee, scenario);
+    const reply = await fetch(`${burgee.url}${request.path}`, request.options);
+    if (reply.status !== request.status) throw new Error(`${scenario.name}: ${reply.status}`);
+    const bytes = Buffer.from(await reply.arrayBuffer());
+    const replyFile = join(folder, 'reply');
+    await writeFile(replyFile, bytes);
+    const bare = await startProcess(
+      'bench/bare-server.ts',
+      { BARE_REPLY_FILE: replyFile, BARE_STATUS: String(request.status) },
+      '/_readiness',
+    );
     try {
-      const measured = await compare(burgee, bare);
-      return {
-        flags,
-        replyBytes: Buffer.byteLength(reply),
-        ...measured,
-        memoryMb: idleMemoryMb,
-      };
+      const measured = await compare(burgee, bare, request);
+      return { scenario, replyBytes: bytes.length, ...measured, memoryMb: idleMemoryMb };
     } finally {
       await bare.stop();
     }
@@ -64,33 +74,97 @@ export async function benchHttp(flags: number): Promise<HttpResult> {
   }
 }
 
+interface MeasuredRequest {
+  readonly path: string;
+  readonly status: number;
+  readonly options: {
+    readonly method: 'GET' | 'POST';
+    readonly headers: Record<string, string>;
+    readonly body?: string;
+  };
+}
+
+async function prepareRequest(
+  burgee: MeasuredProcess,
+  scenario: Scenario,
+): Promise<MeasuredRequest> {
+  if (scenario.kind === 'definitions 304') return definitionsRequest(burgee);
+  const isStored = scenario.kind === 'stored properties';
+  const person = { plan: 'pro', email: 'ann@example.com' };
+  if (isStored) await storePerson(burgee, person);
+  return {
+    path: '/flags?v=2',
+    status: 200,
+    options: {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        token: KEYS.BURGEE_PROJECT_API_KEY,
+        distinct_id: 'user-42',
+        ...(isStored ? {} : { person_properties: person }),
+      }),
+    },
+  };
+}
+
+async function definitionsRequest(burgee: MeasuredProcess): Promise<MeasuredRequest> {
+  const path = `/flags/definitions?token=${KEYS.BURGEE_PROJECT_API_KEY}&send_cohorts`;
+  const headers = { authorization: `Bearer ${KEYS.BURGEE_PERSONAL_API_KEY}` };
+  const reply = await fetch(`${burgee.url}${path}`, { headers });
+  const etag = reply.headers.get('etag') ?? '';
+  await reply.arrayBuffer();
+  const options = { method: 'GET' as const, headers: { ...headers, 'if-none-match': etag } };
+  return { path, status: 304, options };
+}
+
+async function storePerson(burgee: MeasuredProcess, properties: object): Promise<void> {
+  const reply = await fetch(`${burgee.url}/i/v0/e/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      api_key: KEYS.BURGEE_PROJECT_API_KEY,
+      event: '$set',
+      distinct_id: 'user-42',
+      properties: { $set: properties },
+    }),
+  });
+  if (reply.status !== 200) throw new Error(`No person was stored: ${await reply.text()}`);
+}
+
 /** Rounds take turns, so that a busy moment of the machine hits both; medians count. */
 async function compare(
   burgee: MeasuredProcess,
   bare: MeasuredProcess,
+  request: MeasuredRequest,
 ): Promise<Pick<HttpResult, 'burgee' | 'bare' | 'ratio'>> {
-  await load(burgee, WARM_UP_SECONDS);
-  await load(bare, WARM_UP_SECONDS);
+  await load(burgee, request, WARM_UP_SECONDS);
+  await load(bare, request, WARM_UP_SECONDS);
   const burgeeRounds: Load[] = [];
   const bareRounds: Load[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    burgeeRounds.push(await load(burgee, ROUND_SECONDS));
-    bareRounds.push(await load(bare, ROUND_SECONDS));
+    burgeeRounds.push(await load(burgee, request, ROUND_SECONDS));
+    bareRounds.push(await load(bare, request, ROUND_SECONDS));
   }
   const ours = median(burgeeRounds);
   const theirs = median(bareRounds);
   return { burgee: ours, bare: theirs, ratio: ours.requestsPerSecond / theirs.requestsPerSecond };
 }
 
-async function load(server: MeasuredProcess, seconds: number): Promise<Load> {
+async function load(
+  server: MeasuredProcess,
+  request: MeasuredRequest,
+  seconds: number,
+): Promise<Load> {
   const result = await autocannon({
-    url: `${server.url}/flags?v=2`,
-    ...requestOptions(),
+    url: `${server.url}${request.path}`,
+    ...request.options,
     connections: CONNECTIONS,
     duration: seconds,
   });
-  if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${result.non2xx} bad replies and ${result.errors} errors under load.`);
+  const isUnchanged = request.status === NOT_MODIFIED;
+  const bad = isUnchanged ? result.requests.total - result['3xx'] : result.non2xx;
+  if (bad > 0 || result.errors > 0) {
+    throw new Error(`${bad} bad replies and ${result.errors} errors under load.`);
   }
   return {
     requestsPerSecond: result.requests.average,
@@ -128,16 +202,4 @@ async function createFlags(burgee: MeasuredProcess, flags: number): Promise<void
     });
     if (reply.status !== 201) throw new Error(`A flag was not created: ${await reply.text()}`);
   }
-}
-
-function requestOptions() {
-  return {
-    method: 'POST' as const,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      token: KEYS.BURGEE_PROJECT_API_KEY,
-      distinct_id: 'user-42',
-      person_properties: { plan: 'pro', email: 'ann@example.com' },
-    }),
-  };
 }

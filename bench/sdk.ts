@@ -1,0 +1,82 @@
+import { PostHog } from 'posthog-node';
+import { evaluateFlags } from '../src/domain/evaluation/evaluate-flags.ts';
+import { prepareSnapshot } from '../src/domain/evaluation/prepare.ts';
+import { compilePattern } from '../src/domain/patterns.ts';
+import { aContext, aFlag, aProject } from '../test/builders.ts';
+
+/** How many times a second all flags are decided for one person. */
+export interface SdkResult {
+  readonly engine: number;
+  readonly sdk: number;
+  readonly ratio: number;
+}
+
+const MEASURED_MS = 1_500;
+const PERSON = { plan: 'pro', email: 'ann@example.com' };
+
+/** The engine beside posthog-node's own local evaluation of the same flags. */
+export async function benchSdk(flags: number): Promise<SdkResult> {
+  const definitions = Array.from({ length: flags }, (_, index) => ({
+    id: index + 1,
+    key: `bench-flag-${index}`,
+    filters: {
+      groups: [
+        {
+          properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }],
+          rollout_percentage: 50,
+        },
+      ],
+    },
+  }));
+  const engine = await benchEngineOn(definitions);
+  const sdk = await benchSdkOn(definitions);
+  return { engine, sdk, ratio: engine / sdk };
+}
+
+type Definitions = readonly { id: number; key: string; filters: { groups: object[] } }[];
+
+async function benchEngineOn(definitions: Definitions): Promise<number> {
+  const flags = definitions.map(({ id, key, filters }) =>
+    aFlag({ id, key, filters: JSON.parse(JSON.stringify(filters)) }),
+  );
+  const snapshot = prepareSnapshot(aProject({ flags }), compilePattern);
+  const now = new Date();
+  return perSecond(async (round) => {
+    const context = aContext({ distinctId: `user-${round}`, personProperties: PERSON });
+    evaluateFlags(snapshot, context, { now });
+  });
+}
+
+async function benchSdkOn(definitions: Definitions): Promise<number> {
+  const feed = JSON.stringify({
+    flags: definitions.map((flag) => ({ ...flag, active: true, deleted: false, version: 1 })),
+    group_type_mapping: {},
+    cohorts: {},
+  });
+  const client = new PostHog('phc_bench', {
+    host: 'http://127.0.0.1:9',
+    personalApiKey: 'phx_bench',
+    featureFlagsPollingInterval: 3_600_000,
+    fetch: async () => ({
+      status: 200,
+      text: async () => feed,
+      json: async () => JSON.parse(feed),
+    }),
+  });
+  await client.waitForLocalEvaluationReady();
+  const options = { personProperties: PERSON, onlyEvaluateLocally: true };
+  const rate = await perSecond((round) => client.getAllFlags(`user-${round}`, options));
+  await client.shutdown();
+  return rate;
+}
+
+async function perSecond(work: (round: number) => Promise<unknown>): Promise<number> {
+  for (let round = 0; round < 200; round += 1) await work(round);
+  const startedAt = performance.now();
+  let rounds = 0;
+  while (performance.now() - startedAt < MEASURED_MS) {
+    await work(rounds);
+    rounds += 1;
+  }
+  return (rounds * 1_000) / (performance.now() - startedAt);
+}
