@@ -819,6 +819,30 @@ export interface components {
             geoip_disable?: boolean | null;
             /** @description True answers without flags. */
             disable_flags?: boolean | null;
+            /** @description Older name of `token`. */
+            $token?: string | null;
+            /** @description Older name of `distinct_id`. */
+            $distinct_id?: (string | null) | number;
+            /** @description Older name of `groups`. */
+            $groups?: ({
+                [key: string]: unknown;
+            } | null) | unknown[];
+            /** @description Older name of `person_properties`. */
+            $properties?: ({
+                [key: string]: unknown;
+            } | null) | unknown[];
+            /** @description Older name of `group_properties`. */
+            $group_properties?: ({
+                [key: string]: unknown;
+            } | null) | unknown[];
+            /** @description Another name of `$device_id`. */
+            device_id?: string | null;
+            /** @description Another name of `$anon_distinct_id`. */
+            anon_distinct_id?: string | null;
+            /** @description Another name of `flag_keys_to_evaluate`. */
+            flag_keys?: string[] | null;
+            /** @description Older name of `evaluation_contexts`. */
+            evaluation_environments?: string[] | null;
         };
         /** @description The values of flags, with reasons. */
         FlagValues: {

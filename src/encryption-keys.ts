@@ -20,6 +20,10 @@ export function readEncryptionKeys(config: Config): readonly string[] {
     return [key];
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    return [readFileSync(file, 'utf8').trim()];
+    const key = readFileSync(file, 'utf8').trim();
+    // A start that was cut off while writing leaves an empty file, which would encrypt with nothing.
+    if (key === '')
+      throw new Error(`There is no key in ${file}. Remove the file to draw a new one.`);
+    return [key];
   }
 }

@@ -24,25 +24,24 @@ export function readEvaluationInput(
   body: EvaluationBody,
   headers: RequestOrigin['headers'],
 ): EvaluationInput {
-  const older: Readonly<Record<string, unknown>> = { ...body };
-  const personProperties = body.person_properties ?? older.$properties;
+  const personProperties = body.person_properties ?? body.$properties;
   const overrides = isJsonObject(personProperties) ? personProperties : {};
-  const groups = body.groups ?? older.$groups;
-  const groupProperties = body.group_properties ?? older.$group_properties;
+  const groups = body.groups ?? body.$groups;
+  const groupProperties = body.group_properties ?? body.$group_properties;
   return {
-    token: firstText(body.token, body.api_key, older.$token),
-    distinctId: readDistinctId(body.distinct_id ?? older.$distinct_id),
-    flagKeys: body.flag_keys_to_evaluate ?? texts(older.flag_keys),
+    token: firstText(body.token, body.api_key, body.$token),
+    distinctId: readDistinctId(body.distinct_id ?? body.$distinct_id),
+    flagKeys: body.flag_keys_to_evaluate ?? body.flag_keys ?? null,
     isDisabled: body.disable_flags === true,
     contextFor: (distinctId) => ({
       distinctId,
-      deviceId: firstText(body.$device_id, older.device_id, overrides.$device_id),
-      anonDistinctId: firstText(body.$anon_distinct_id, older.anon_distinct_id),
+      deviceId: firstText(body.$device_id, body.device_id, overrides.$device_id),
+      anonDistinctId: firstText(body.$anon_distinct_id, body.anon_distinct_id),
       personProperties: overrides,
       groups: isJsonObject(groups) ? groups : {},
       groupProperties: objectsOf(groupProperties),
       runtime: readRuntime(body.evaluation_runtime, headers),
-      evaluationContexts: body.evaluation_contexts ?? texts(older.evaluation_environments) ?? [],
+      evaluationContexts: body.evaluation_contexts ?? body.evaluation_environments ?? [],
       stored: null,
     }),
   };
@@ -59,11 +58,6 @@ function readDistinctId(value: unknown): string | null {
 function firstText(...values: readonly unknown[]): string | null {
   for (const value of values) if (typeof value === 'string' && value !== '') return value;
   return null;
-}
-
-function texts(value: unknown): readonly string[] | null {
-  if (!Array.isArray(value)) return null;
-  return value.filter((item) => typeof item === 'string');
 }
 
 function objectsOf(value: unknown): Record<string, JsonObject> {

@@ -1,6 +1,6 @@
 import { type DomainError, invalidField } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import type { FeatureFlag } from './flag.ts';
+import { type FeatureFlag, variantsOf } from './flag.ts';
 import { type PayloadCipher, REDACTED_PAYLOAD } from './payload-encryption.ts';
 
 /** What a write leaves behind, as far as secret payloads are concerned. */
@@ -28,10 +28,11 @@ export function sealPayloads(write: PayloadWrite, cipher: PayloadCipher | null):
   if (!write.isRemoteConfiguration) {
     throw invalidField(null, 'Encrypted payloads require the flag to be a remote configuration.');
   }
-  const sent = payloadsOf(write.filters);
   const kept = wasEncrypted ? stored : {};
   const payloads: Record<string, string> = {};
-  for (const [key, payload] of Object.entries({ ...kept, ...sent })) {
+  for (const [key, payload] of Object.entries({ ...kept, ...payloadsOf(write.filters) })) {
+    // A payload goes with its variant; kept without one it would break every later write.
+    if (!hasPlaceFor(key, write.filters)) continue;
     const isKept = payload === REDACTED_PAYLOAD || payload === kept[key];
     const ciphertext = isKept ? kept[key] : seal(cipher, payload);
     if (typeof ciphertext === 'string') payloads[key] = ciphertext;
@@ -61,6 +62,11 @@ export function openPayloads(
     ]),
   );
   return { ...flag.filters, payloads };
+}
+
+function hasPlaceFor(key: string, filters: JsonObject): boolean {
+  const variants = variantsOf(filters);
+  return variants.length === 0 ? key === 'true' : variants.some((variant) => variant.key === key);
 }
 
 /** A flag that is no longer secret must not hand ciphertext out as a payload. */

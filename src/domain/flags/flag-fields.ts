@@ -33,13 +33,19 @@ export function toColumns(input: FeatureFlagInput): WritableColumns {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-/** The fields whose changes the activity log tells, under the names of the wire. */
-export function loggedFields(flag: FeatureFlag): Record<string, JsonValue> {
+/**
+ * The fields whose changes the activity log tells, under the names of the wire. Secret payloads are
+ * covered by their marker; `isSecret` also covers the other side of a change that makes them so.
+ */
+export function loggedFields(
+  flag: FeatureFlag,
+  isSecret = flag.hasEncryptedPayloads,
+): Record<string, JsonValue> {
   return {
     key: flag.key,
     name: flag.name,
     // A ciphertext is nobody's news, and must not outlive its key in a log.
-    filters: openPayloads(flag, null),
+    filters: openPayloads({ filters: flag.filters, hasEncryptedPayloads: isSecret }, null),
     active: flag.active,
     deleted: flag.deleted,
     version: flag.version,

@@ -103,7 +103,12 @@ export async function updateFlag(
       .catch(rethrowWrite);
     if (row === undefined) throw new Error('The database returned no row for a changed flag.');
     const after = toFlag(row);
-    const changes = diffFields(ACTIVITY_SCOPE, loggedFields(before), loggedFields(after));
+    const isSecret = before.hasEncryptedPayloads || after.hasEncryptedPayloads;
+    const changes = diffFields(
+      ACTIVITY_SCOPE,
+      loggedFields(before, isSecret),
+      loggedFields(after, isSecret),
+    );
     await logChange(tx, author, after, kindOfChange(before, after), changes);
     return describe(tx, after);
   });

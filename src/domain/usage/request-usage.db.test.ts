@@ -76,3 +76,15 @@ it('Keeps what it counted while the database is away, and ignores deleted projec
   const rows = await database.db('request_usage').where('day', '2026-06-01').select('requests');
   expect(rows).toEqual([{ requests: 2 }]);
 });
+
+it('Forgets no request that is counted while others are being written', async () => {
+  const usage = usageAt('2026-07-01T00:00:00Z', 3);
+  await usage.flush();
+  usage.count(1, 'evaluation', undefined);
+  const flushing = usage.flush();
+  usage.count(1, 'evaluation', undefined);
+  await flushing;
+  expect(usage.isOver(1, 2)).toBe(true);
+  expect(usage.isOver(1, 3)).toBe(false);
+  await usage.close();
+});

@@ -40,6 +40,17 @@ interface Count {
   requests: number;
 }
 
+/** What a project has used of its quota, weighted. */
+interface UsedInMonth {
+  readonly month: string;
+  /** As the database had it when it was last read. */
+  readonly stored: number;
+  /** Counted here since then. */
+  since: number;
+  /** The part of that which is on its way into the database. */
+  beingWritten: number;
+}
+
 const FLUSH_EVERY_MS = 5_000;
 const DAY_MS = 86_400_000;
 
@@ -50,7 +61,7 @@ const USER_AGENTS_MAX = 1_000;
 export function createRequestUsage(options: RequestUsageOptions): RequestUsage {
   let counts = new Map<string, Count>();
   /** What is stored of this month, and what was counted here since that was read, weighted. */
-  const usedByProject = new Map<number, { month: string; stored: number; since: number }>();
+  const usedByProject = new Map<number, UsedInMonth>();
 
   function add(projectId: number, kind: RequestKind, userAgent: string | undefined): void {
     const dayNumber = Math.floor(options.now().getTime() / DAY_MS);
@@ -70,6 +81,7 @@ export function createRequestUsage(options: RequestUsageOptions): RequestUsage {
   async function flush(): Promise<void> {
     const written = counts;
     counts = new Map();
+    for (const used of usedByProject.values()) used.beingWritten = used.since;
     try {
       await writeCounts(options.db, [...written.values()]);
     } catch (error) {
@@ -90,7 +102,15 @@ export function createRequestUsage(options: RequestUsageOptions): RequestUsage {
     const month = monthOf(options.now());
     const stored = await sumMonth(options.db, projectIds, month);
     for (const projectId of projectIds) {
-      usedByProject.set(projectId, { month, stored: stored.get(projectId) ?? 0, since: 0 });
+      const known = usedByProject.get(projectId);
+      // What was counted while this was under way is not in the database yet.
+      const since = known?.month === month ? known.since - known.beingWritten : 0;
+      usedByProject.set(projectId, {
+        month,
+        stored: stored.get(projectId) ?? 0,
+        since,
+        beingWritten: 0,
+      });
     }
   }
 
