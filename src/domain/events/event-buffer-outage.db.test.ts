@@ -6,8 +6,9 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { findStoredProperties } from '../../../test/stored-properties.ts';
 import { type ConnectionParts, createDb } from '../database/db.ts';
-import { findStoredProperties, getPersonByDistinctId } from '../persons/persons-queries.ts';
+import { getPersonByDistinctId } from '../persons/persons-queries.ts';
 import { lockPersons } from '../persons/persons-writes.ts';
 import { createEventBuffer } from './event-buffer.ts';
 import { listEvents } from './events-queries.ts';

@@ -3,8 +3,9 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { findStoredProperties } from '../../../test/stored-properties.ts';
 import type { JsonObject } from '../json.ts';
-import { findStoredProperties, getPersonByDistinctId } from '../persons/persons-queries.ts';
+import { getPersonByDistinctId } from '../persons/persons-queries.ts';
 import { lockPersons } from '../persons/persons-writes.ts';
 import type { CaptureEvent } from './capture-event.ts';
 import { createEventBuffer, type EventBuffer, type EventBufferOptions } from './event-buffer.ts';

@@ -3,9 +3,10 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { findStoredProperties } from '../../../test/stored-properties.ts';
 import type { JsonObject } from '../json.ts';
 import { applyGroupChanges, readGroupChange } from './groups-writes.ts';
-import { findStoredProperties, getPersonByDistinctId, listGroupTypes } from './persons-queries.ts';
+import { getPersonByDistinctId, listGroupTypes } from './persons-queries.ts';
 import { applyPersonChanges, lockPersons, readPersonChange } from './persons-writes.ts';
 
 let database: DisposableDatabase;
