@@ -14,6 +14,8 @@ export interface BurgeeProcess {
   /** Resolves with the exit code, or with the signal that ended it. */
   readonly ended: Promise<number | string>;
   kill(signal: NodeJS.Signals): void;
+  /** Goes away as the reader of what it prints and logs, as `head` does. */
+  stopReading(): void;
 }
 
 const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
@@ -55,6 +57,10 @@ export function startBurgeeProcess(env: Readonly<Record<string, string>>): Burge
     ready,
     ended,
     kill: (signal) => child.kill(signal),
+    stopReading() {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    },
   };
 }
 

@@ -165,13 +165,32 @@ describe('a capture request', () => {
 
   it('is refused with 413 over its limit, which is larger for a batch', async () => {
     const filler = 'x'.repeat(2_097_152);
-    const body = { ...event(), properties: { filler } };
-    const refused = await send('/e/', body);
+    const refused = await send('/e/', { ...event(), properties: { filler } });
     expect(refused.status).toBe(413);
     expect(refused.text).toMatch(/^maximum event size exceeded:/);
     const bomb = gzipSync(JSON.stringify({ ...event(), filler: 'x'.repeat(26_214_401) }));
     expect((await burgee.request('POST', '/batch/', { raw: bomb })).status).toBe(413);
+    const half = { ...event(), properties: { filler: filler.slice(0, 1_000_000) } };
+    const body = { api_key: burgee.projectApiKey, batch: [half, half, half] };
     expect((await send('/batch/', body)).status).toBe(200);
+  });
+
+  it('is refused with 413 when one of its events is too large, unless it is about AI', async () => {
+    const large = { distinct_id: 'u', properties: { filler: 'x'.repeat(1_048_576) } };
+    const body = (name: string) => ({
+      api_key: burgee.projectApiKey,
+      batch: [
+        { event: 'small', distinct_id: 'u' },
+        { ...large, event: name },
+      ],
+    });
+    const refused = await send('/batch/', body('large'));
+    expect([refused.status, refused.text]).toEqual([
+      413,
+      'maximum event size exceeded: an event is larger than 1048576 bytes',
+    ]);
+    expect(await burgee.db('events').where({ event: 'small' })).toEqual([]);
+    expect((await send('/i/v0/ai/batch/', body('$ai_generation'))).status).toBe(200);
   });
 
   it('can be read by browsers of every origin, refused or not', async () => {

@@ -149,7 +149,11 @@ describe('a flag for the members of cohorts', () => {
   });
 
   it('fails when a cohort is unknown or contains itself, and says so', async () => {
-    await burgee.createFlag({ key: 'in-unknown', filters: inCohorts(members(999_999)) });
+    const id = await addCohort(burgee, any(all(leaf('plan', 'pro'))));
+    await burgee.createFlag({ key: 'in-unknown', filters: inCohorts(members(id)) });
+    await burgee.db('cohorts').where({ id }).delete();
+    // A cohort that goes without a word is noticed with the next change.
+    await burgee.createFlag();
     for (const [key, code, description] of [
       ['in-unknown', 'dependency_not_found_cohort', 'Cohort dependency not found'],
       ['in-loop', 'dependency_cycle_cohort', 'Cohort dependency cycle detected'],

@@ -12,80 +12,160 @@ export interface Operation {
   readonly path: string;
   /** The path and those of `x-alias-paths`. */
   readonly paths: readonly string[];
+  /** The path with the examples of its parameters. */
+  readonly examplePath: string;
+  readonly tag: string;
   readonly statuses: readonly number[];
+  /** The kinds of keys that it takes, any one of them; none when it is open to everybody. */
+  readonly schemes: readonly string[];
+  /** The scope that a personal API key needs. */
+  readonly requiredScope: string | null;
+  /** The query parameters that have to be sent, with their examples. */
+  readonly requiredQuery: Readonly<Record<string, string>>;
+  readonly hasBody: boolean;
   /** The request bodies that the contract shows. */
   readonly requestExamples: readonly unknown[];
+  /** The body that the contract shows where it is no JSON; null for JSON and for none. */
+  readonly rawExample: { readonly mediaType: string; readonly text: string } | null;
+  /** The required headers, as the contract shows them. */
+  readonly requiredHeaders: Readonly<Record<string, string>>;
+  /** Whether the bearer token is the project API key. */
+  readonly takesProjectApiKey: boolean;
 }
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
 
-/** Read here from the file, so that nothing of the service stands between it and the tests. */
-const document: unknown = parse(readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8'));
+/** Operations and what they may answer, as one document tells it. */
+export interface Contract {
+  readonly operations: readonly Operation[];
+  /** The operation that a request is for; undefined when it is for none. */
+  operationOf(method: string, path: string): Operation | undefined;
+  /**
+   * What is wrong with a reply to the operation, or null. Schemas are closed here: a field that the
+   * contract does not name is a finding.
+   */
+  findFault(operation: Operation, reply: HttpReply): string | null;
+}
 
-/** Every operation of the contract. */
-export const operations: readonly Operation[] = entriesOf(pick(document, 'paths')).flatMap(
-  ([path, item]) =>
+/** Read here from the file, so that nothing of the service stands between it and the tests. */
+export function readContract(): unknown {
+  return parse(readFileSync(new URL('../openapi.yaml', import.meta.url), 'utf8'));
+}
+
+/** What the tests ask of a contract. The document is not changed. */
+export function openContract(document: unknown): Contract {
+  const operations = entriesOf(pick(document, 'paths')).flatMap(([path, item]) =>
     entriesOf(item)
       .filter(([method]) => METHODS.includes(method))
-      .map(([method, operation]) => readOperation(path, method, operation)),
-);
-
-/** The operation that a request is for; undefined when it is for none. */
-export function operationOf(method: string, path: string): Operation | undefined {
-  const [bare = ''] = path.split('?');
-  const matches = operations.filter(
-    (operation) =>
-      operation.method === method && operation.paths.some((template) => fits(template, bare)),
+      .map(([method, operation]) => readOperation(document, path, method, operation)),
   );
-  // A literal path goes before one with a parameter in the same place.
-  return matches.find(({ path: template }) => !template.includes('{id}')) ?? matches[0];
+  return {
+    operations,
+    operationOf: (method, path) => {
+      const [bare = ''] = path.split('?');
+      const matches = operations.filter(
+        (operation) =>
+          operation.method === method && operation.paths.some((template) => fits(template, bare)),
+      );
+      // A literal path goes before one with a parameter in the same place.
+      return matches.find(({ path: template }) => !template.includes('{id}')) ?? matches[0];
+    },
+    findFault: createFaultFinder(document),
+  };
 }
 
-const validators = new Map<string, ValidateFunction>();
-const ajv = new Ajv({ strict: false, allErrors: true });
-addFormats.default(ajv);
-ajv.addSchema({ ...recordOf(close(document)), $id: 'contract' });
+export const { operations, operationOf, findFault } = openContract(readContract());
 
-/**
- * What is wrong with a reply to the operation, or null. Schemas are closed here: a field that the
- * contract does not name is a finding.
- */
-export function findFault(operation: Operation, reply: HttpReply): string | null {
-  const found = pick(
-    document,
-    'paths',
-    operation.path,
-    operation.method.toLowerCase(),
-    'responses',
-  );
-  const declared = pick(found, reply.status);
-  if (declared === undefined) return `${operation.id} does not declare ${reply.status}`;
-  const response = resolve(declared);
-  const missing = entriesOf(pick(response, 'headers')).find(
-    ([name]) => reply.headers[name.toLowerCase()] === undefined,
-  );
-  if (missing !== undefined) return `the header ${missing[0]} is missing`;
-  const [content] = entriesOf(pick(response, 'content'));
-  if (content === undefined) return reply.text === '' ? null : 'there is a body';
-  const [mediaType, { schema }] = [content[0], recordOf(content[1])];
-  const sent = (reply.headers['content-type'] ?? '').split(';')[0];
-  if (sent !== mediaType) return `the media type is ${sent} and not ${mediaType}`;
-  const name = `${operation.id} ${reply.status}`;
-  const validate = validators.get(name) ?? ajv.compile(recordOf(pointInto(close(schema))));
-  validators.set(name, validate);
-  return validate(reply.body) ? null : `${ajv.errorsText(validate.errors)}: ${reply.text}`;
+function createFaultFinder(document: unknown): Contract['findFault'] {
+  const validators = new Map<string, ValidateFunction>();
+  const ajv = new Ajv({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema({ ...recordOf(close(document, document)), $id: 'contract' });
+  return (operation, reply) => {
+    const found = pick(
+      document,
+      'paths',
+      operation.path,
+      operation.method.toLowerCase(),
+      'responses',
+    );
+    const declared = pick(found, reply.status);
+    if (declared === undefined) return `${operation.id} does not declare ${reply.status}`;
+    const response = resolve(document, declared);
+    const missing = entriesOf(pick(response, 'headers')).find(
+      ([name]) => reply.headers[name.toLowerCase()] === undefined,
+    );
+    if (missing !== undefined) return `the header ${missing[0]} is missing`;
+    const [content] = entriesOf(pick(response, 'content'));
+    if (content === undefined) return reply.text === '' ? null : 'there is a body';
+    const [mediaType, { schema }] = [content[0], recordOf(content[1])];
+    const sent = (reply.headers['content-type'] ?? '').split(';')[0];
+    if (sent !== mediaType) return `the media type is ${sent} and not ${mediaType}`;
+    const name = `${operation.id} ${reply.status}`;
+    const validate =
+      validators.get(name) ?? ajv.compile(recordOf(pointInto(close(document, schema))));
+    validators.set(name, validate);
+    return validate(reply.body) ? null : `${ajv.errorsText(validate.errors)}: ${reply.text}`;
+  };
 }
 
-function readOperation(path: string, method: string, operation: unknown): Operation {
+function readOperation(
+  document: unknown,
+  path: string,
+  method: string,
+  operation: unknown,
+): Operation {
+  const parameters = entriesOf(pick(operation, 'parameters')).map(([, each]) =>
+    resolve(document, each),
+  );
+  const required = parameters.filter(
+    (each) => pick(each, 'in') === 'query' && pick(each, 'required') === true,
+  );
   const aliases = pick(operation, 'x-alias-paths');
+  const scope = pick(operation, 'x-required-scope');
+  const shared = entriesOf(pick(document, 'paths', path, 'parameters')).map(([, each]) =>
+    resolve(document, each),
+  );
+  const inPath = [...shared, ...parameters].filter((each) => pick(each, 'in') === 'path');
+  const [raw] = entriesOf(pick(operation, 'requestBody', 'content')).filter(
+    ([mediaType]) => mediaType !== 'application/json',
+  );
   const content = pick(operation, 'requestBody', 'content', 'application/json');
   const example = pick(content, 'example');
+  const headers = parameters.filter(
+    (each) => pick(each, 'in') === 'header' && pick(each, 'required') === true,
+  );
   return {
     id: String(pick(operation, 'operationId')),
     method: method.toUpperCase(),
     path,
     paths: [path, ...(Array.isArray(aliases) ? aliases.map(String) : [])],
+    examplePath: inPath.reduce<string>(
+      (filled, each) =>
+        filled.replace(
+          `{${pick(each, 'name')}}`,
+          encodeURIComponent(String(pick(each, 'example'))),
+        ),
+      path,
+    ),
+    tag: String(pick(operation, 'tags', 0)),
+    schemes: entriesOf(pick(operation, 'security')).flatMap(([, each]) =>
+      Object.keys(recordOf(each)),
+    ),
+    requiredScope: scope === undefined ? null : String(scope),
     statuses: entriesOf(pick(operation, 'responses')).map(([status]) => Number(status)),
+    requiredQuery: Object.fromEntries(
+      required.map((each) => [String(pick(each, 'name')), String(pick(each, 'example'))]),
+    ),
+    hasBody: pick(operation, 'requestBody') !== undefined,
+    requiredHeaders: Object.fromEntries(
+      headers.map((header) => [String(pick(header, 'name')), String(pick(header, 'example'))]),
+    ),
+    takesProjectApiKey: pick(operation, 'security', 0, 'projectApiKey') !== undefined,
+    rawExample:
+      content !== undefined || raw === undefined
+        ? null
+        : { mediaType: raw[0], text: String(pick(raw[1], 'example')) },
     requestExamples: [
       ...(example === undefined ? [] : [example]),
       ...entriesOf(pick(content, 'examples')).map(([, named]) => pick(named, 'value')),
@@ -100,18 +180,31 @@ function fits(template: string, path: string): boolean {
 }
 
 /** The thing that a reference names, or the thing itself. */
-function resolve(value: unknown): unknown {
+function resolve(document: unknown, value: unknown): unknown {
   const reference = pick(value, '$ref');
   return typeof reference === 'string' ? pick(document, ...reference.split('/').slice(1)) : value;
 }
 
 /** A copy in which object schemas that name their properties allow no others. */
-function close(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(close);
+function close(document: unknown, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => close(document, item));
   if (typeof value !== 'object' || value === null) return value;
-  const copy = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, close(item)]));
+  const parts = pick(value, 'allOf');
+  // Each part alone would refuse what the others allow, so they are closed as one schema.
+  if (Array.isArray(parts)) return close(document, join(document, parts));
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, close(document, item)]),
+  );
   const isNamed = copy.type === 'object' && copy.properties !== undefined;
   return isNamed ? { additionalProperties: false, ...copy } : copy;
+}
+
+/** One object schema with the properties of several. */
+function join(document: unknown, parts: readonly unknown[]): object {
+  const schemas = parts.map((part) => resolve(document, part));
+  const required = schemas.flatMap((schema) => Object.values(recordOf(pick(schema, 'required'))));
+  const properties = schemas.map((schema) => recordOf(pick(schema, 'properties')));
+  return { type: 'object', required, properties: Object.assign({}, ...properties) };
 }
 
 /** A copy whose references lead into the contract from outside. */

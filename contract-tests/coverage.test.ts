@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DisposablePostgres, startDisposablePostgres } from '../test/disposable-postgres.ts';
 import { findFault, type Operation, operationOf, operations } from './contract.ts';
-import { type CoverageWorld, coverageTable } from './coverage-cases.ts';
+import { coverageTable } from './coverage-cases.ts';
 import type { HttpReply } from './http.ts';
+import type { CoverageWorld } from './operations/provoke.ts';
+import { createWorld, fillExample } from './operations/world.ts';
 import { PROJECT_API_KEY, type StartedBurgee, startBurgee } from './start-burgee.ts';
+import { fillPath } from './subjects.ts';
 
 const NOT_PROVOKED = 500;
 const OUTAGE = 503;
@@ -29,37 +32,6 @@ async function cover(operation: Operation, status: number, world: CoverageWorld)
   expect(asked).toEqual([operation.id]);
   expect(reply?.status, reply?.text).toBe(status);
   expect(reply === undefined ? 'no reply' : findFault(operation, reply)).toBeNull();
-}
-
-async function createWorld(burgee: StartedBurgee): Promise<CoverageWorld> {
-  const useless = await burgee.createKey({ scopes: ['dashboard:read'] });
-  const flag = await burgee.createFlag({
-    key: 'covering',
-    filters: {
-      groups: [{ properties: [{ key: 'plan', type: 'person', value: 'pro' }], variant: 'a' }],
-      multivariate: { variants: [{ key: 'a', rollout_percentage: 100 }] },
-      payloads: { a: '{"size": 1}' },
-    },
-    tags: ['web'],
-  });
-  const config = await burgee.createFlag({
-    key: 'configuring',
-    is_remote_configuration: true,
-    filters: {
-      groups: [{ properties: [], rollout_percentage: 100 }],
-      payloads: { true: '{"color": "red"}' },
-    },
-  });
-  const limitedProject = await burgee.createProject('Used up');
-  await burgee.setQuota(limitedProject.id, 0);
-  return {
-    burgee,
-    flag,
-    limitedProject,
-    configPath: `${config.path}remote_config/`,
-    uselessKey: useless.key,
-    send: burgee.request,
-  };
 }
 
 describe('the contract', () => {
@@ -92,13 +64,12 @@ describe('the contract', () => {
     for (const [index, example] of operation.requestExamples.entries()) {
       it(`shows a request that ${operation.id} accepts: example ${index + 1}`, async () => {
         const { id } = await burgee.createFlag({ name: 'for an example' });
-        const path = operation.path.replace('{project_id}', '1').replace('{id}', String(id));
-        const text = JSON.stringify(example)
-          .replace('phc_exampleexampleexampleexample', PROJECT_API_KEY)
-          .replace('"key":"new-checkout"', `"key":"new-checkout-${id}"`);
+        const path = await fillPath(burgee, operation.path);
+        const text = fillExample(JSON.stringify(example), id);
         const reply: HttpReply = await burgee.api(operation.method, path, {
           raw: text,
-          headers: { 'content-type': 'application/json' },
+          headers: { 'content-type': 'application/json', ...operation.requiredHeaders },
+          ...(operation.takesProjectApiKey ? { key: PROJECT_API_KEY } : {}),
         });
         expect(reply.status, reply.text).toBeLessThan(300);
         expect(findFault(operation, reply)).toBeNull();

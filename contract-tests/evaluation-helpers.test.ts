@@ -199,6 +199,7 @@ describe('the flags of the caller', () => {
         evaluation_runtime: 'all',
         bucketing_identifier: 'distinct_id',
         evaluation_tags: [],
+        evaluation_contexts: [],
       },
       value: true,
     });

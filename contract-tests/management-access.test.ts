@@ -198,8 +198,8 @@ describe('a path', () => {
     ['POST', `${FLAGS}1/activity/`, 'GET, HEAD, OPTIONS'],
     ['POST', `${FLAGS}local_evaluation/`, 'GET, HEAD, OPTIONS'],
     ['POST', '/flags/definitions', 'GET, HEAD, OPTIONS'],
-    ['GET', '/batch/', 'POST, OPTIONS'],
-    ['PUT', '/i/v0/e/', 'POST, OPTIONS'],
+    ['PUT', '/batch/', 'GET, HEAD, POST, OPTIONS'],
+    ['PUT', '/i/v0/e/', 'GET, HEAD, POST, OPTIONS'],
   ])('answers %s %s with 405 and Allow: %s', async (method, path, allow) => {
     const reply = await burgee.request(method, path);
     expect(reply.status).toBe(405);

@@ -86,6 +86,20 @@ describe('the activity log', () => {
     expect(names).toEqual(['new-name', 'old-name']);
   });
 
+  it('leaves out what is written beside the definition', async () => {
+    const flag = await burgee.createFlag();
+    const body = {
+      created_at: '2026-01-02T03:04:05Z',
+      last_called_at: '2026-01-03T00:00:00Z',
+      _create_in_folder: 'Elsewhere',
+      _should_create_usage_dashboard: false,
+    };
+    await burgee.api('PATCH', flag.path, { body });
+    const reply = await burgee.api('GET', `${flag.path}activity/?limit=1`);
+    const changes = pickList(reply.body, 'results', 0, 'detail', 'changes');
+    expect(changes).toEqual([changed('version', 1, 2)]);
+  });
+
   it('is told page by page, of one flag and of the project', async () => {
     const flag = await burgee.createFlag();
     for (let index = 0; index < 11; index += 1) await burgee.api('PATCH', flag.path, { body: {} });
@@ -156,6 +170,7 @@ describe('flag definitions', () => {
           filters: { groups: [{ rollout_percentage: 5 }] },
           active: true,
           evaluation_tags: [],
+          evaluation_contexts: [],
         },
         {
           ...common,
@@ -163,6 +178,7 @@ describe('flag definitions', () => {
           filters: { groups: [] },
           active: false,
           evaluation_tags: ['web'],
+          evaluation_contexts: ['web'],
         },
       ],
       group_type_mapping: {},

@@ -92,12 +92,6 @@ describe('a field of a new flag', () => {
       'Invalid pk "9" - object does not exist.',
     ],
     [
-      { key: 'x', tags: ['a'], evaluation_tags: ['a', 'b', 'c'] },
-      null,
-      'invalid_input',
-      'Evaluation tags must be a subset of tags. Invalid evaluation tags: b, c',
-    ],
-    [
       { key: 'x', bucketing_identifier: 'device_id', ensure_experience_continuity: true },
       null,
       'invalid_input',

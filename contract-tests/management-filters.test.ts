@@ -177,11 +177,11 @@ describe('filters', () => {
       'Filters are not valid (variant override does not exist)',
     ],
     [{ groups: [{}], payloads: [] }, 'invalid_input', 'Payloads must be passed as a dictionary'],
-    [
-      { groups: [{}], payloads: { true: '{"a":' } },
+    ...['{"a":', 'NaN'].map((text): [object, string, string] => [
+      { groups: [{}], payloads: { true: text } },
       'invalid_input',
       'Payload value is not valid JSON',
-    ],
+    ]),
     [
       { ...variants(100), payloads: { other: '1' } },
       'invalid_input',
@@ -192,14 +192,13 @@ describe('filters', () => {
       'invalid_input',
       "Payload keys must be 'true' for boolean flags",
     ],
-    [value('gt', ['x']), 'invalid_value', "Invalid value for operator gt: ['x']"],
     [value('icontains', null), 'invalid_value', 'Invalid value for operator icontains: None'],
     [value('regex', { a: true }), 'invalid_value', "Invalid value for operator regex: {'a': True}"],
-    [
-      value('icontains_multi', 'x'),
+    ...['icontains_multi', 'not_icontains_multi'].map((operator): [object, string, string] => [
+      value(operator, 'x'),
       'cross_field.operator_requires_list_value',
-      'Operator icontains_multi requires a list of values.',
-    ],
+      `Operator ${operator} requires a list of values.`,
+    ]),
     [value('is_date_before', 'xyz'), 'invalid_date', 'Invalid date value: xyz'],
     [
       value('semver_gt', 'x'),
@@ -211,12 +210,26 @@ describe('filters', () => {
       'cross_field.semver_value_invalid',
       'Invalid value for operator semver_gt: expected a semver string.',
     ],
-    [
-      value('in', [1]),
-      'invalid_operator',
-      "The 'in' operator is only valid for cohort properties, not 'person' properties.",
-    ],
     [value('foo', 'x'), 'invalid_operator', 'Invalid operator: foo'],
+    [
+      value('exact', Array.from({ length: 1_001 }, String)),
+      'invalid_input',
+      'Property group expressions of type k cannot contain more than 1000 values.',
+    ],
+    [value('is_date_exact', 'xyz'), 'invalid_date', 'Invalid date value: xyz'],
+    [value('is_date_after', 5), 'invalid_date', 'Invalid date value: 5'],
+    ...['regex', 'not_regex', 'icontains', 'not_icontains', 'gt', 'gte', 'lt', 'lte'].map(
+      (operator): [object, string, string] => [
+        value(operator, ['x']),
+        'invalid_value',
+        `Invalid value for operator ${operator}: ['x']`,
+      ],
+    ),
+    ...['in', 'not_in'].map((operator): [object, string, string] => [
+      value(operator, [1]),
+      'invalid_operator',
+      `The '${operator}' operator is only valid for cohort properties, not 'person' properties.`,
+    ]),
     [value('regex', '['), 'invalid_input', `${FIRST}.value: invalid regex pattern`],
     [value('regex', '(?=x)'), 'invalid_input', `${FIRST}.value: invalid regex pattern`],
     [value('not_regex', '(a)\\1'), 'invalid_input', `${FIRST}.value: invalid regex pattern`],
@@ -239,6 +252,7 @@ describe('filters', () => {
     [value('is_date_after', '-7d')],
     [value('semver_wildcard', '1.2.*')],
     [value('exact', ['a', 'b'])],
+    [value('exact', Array.from({ length: 1_000 }, String))],
     [condition({ key: 'k', value: 'x' })],
     [condition({ key: 'k', operator: null, value: 'x', label: 'L', group_key_names: {} })],
   ])('are taken: %j', async (filters) => {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DisposablePostgres, startDisposablePostgres } from '../test/disposable-postgres.ts';
-import type { HttpReply, RequestOptions } from './http.ts';
 import { pick } from './read.ts';
 import { type StartedBurgee, startBurgee } from './start-burgee.ts';
 
@@ -74,75 +73,6 @@ describe('two services on one database', () => {
 
   it('left nothing in the log at error level', () => {
     expect([...first.errors(), ...second.errors()]).toEqual([]);
-  });
-});
-
-describe('the two lanes to the traffic', () => {
-  let burgee: StartedBurgee;
-
-  beforeAll(async () => {
-    burgee = await startBurgee();
-    await burgee.createFlag({ key: 'lanes' });
-  });
-
-  afterAll(async () => {
-    await burgee.stop();
-  });
-
-  const COMPARED = [
-    'access-control-allow-credentials',
-    'access-control-allow-origin',
-    'access-control-expose-headers',
-    'content-length',
-    'content-type',
-    'retry-after',
-    'x-request-id',
-  ];
-
-  /** What must be the same: all but the time of the decision, and Hapi's headers about caching. */
-  function essence({ status, headers, text }: HttpReply) {
-    return {
-      status,
-      headers: COMPARED.map((name) => [name, headers[name]]),
-      text: text.replace(/"evaluatedAt":\d+/, '"evaluatedAt":0'),
-    };
-  }
-
-  const large = 'x'.repeat(2_097_153);
-  it.each<[string, string, RequestOptions]>([
-    ['/flags', '/%66lags', { body: { token: 'TOKEN', distinct_id: 'p' } }],
-    ['/flags/?v=1', '/%66lags/?v=1', { body: { token: 'TOKEN', distinct_id: 'p' } }],
-    ['/flags', '/%66lags', { body: { token: 'TOKEN' } }],
-    ['/flags', '/%66lags', { body: { distinct_id: 'p' } }],
-    ['/flags', '/%66lags', { raw: '{' }],
-    ['/flags', '/%66lags', { raw: large }],
-    ['/i/v0/e/', '/i/v0/%65/', { body: { api_key: 'TOKEN', event: 'e', distinct_id: 'p' } }],
-    [
-      '/e/?beacon=1',
-      '/%65/?beacon=1',
-      { body: { api_key: 'TOKEN', event: 'e', distinct_id: 'p' } },
-    ],
-    ['/capture', '/%63apture', { body: { api_key: 'TOKEN', event: 'e' } }],
-    [
-      '/batch',
-      '/%62atch',
-      { body: { api_key: 'unknown', batch: [{ event: 'e', distinct_id: 'p' }] } },
-    ],
-    ['/batch/', '/%62atch/', { raw: '' }],
-  ])('answer alike on %s (example %#)', async (direct, aroundHapi, options) => {
-    const text = JSON.stringify(options.body)?.replace('TOKEN', burgee.projectApiKey);
-    const sent: RequestOptions = {
-      ...(text === undefined ? { raw: options.raw ?? '' } : { raw: text }),
-      headers: {
-        'x-request-id': '3b4f8c1e-5d2a-4c3b-9f0e-7a6d5c4b3a21',
-        'content-type': 'application/json',
-        origin: 'https://shop.example',
-      },
-    };
-    const hot = await burgee.request('POST', direct, sent);
-    // Hapi reads the escaped letter, the short way compares paths as they are.
-    const cold = await burgee.request('POST', aroundHapi, sent);
-    expect(essence(cold)).toEqual(essence(hot));
   });
 });
 

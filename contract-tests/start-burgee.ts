@@ -21,6 +21,8 @@ export interface BurgeeOptions {
   readonly connection?: ConnectionParts;
   /** Rare by default, so that a test sees what announcements do and not the backstop. */
   readonly pollEveryMs?: number;
+  /** Environment variables besides those that every test has. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** One entry of the structured log. */
@@ -71,7 +73,7 @@ export async function startBurgee(options: BurgeeOptions = {}): Promise<StartedB
   const database = await openDatabase(options.connection);
   const entries: LogEntry[] = [];
   const service = await startService({
-    config: configFor(database.connection),
+    config: configFor(database.connection, options.env),
     log: collectLog(entries),
     say: () => {},
     pollEveryMs: options.pollEveryMs ?? DEFAULT_POLL_EVERY_MS,
@@ -118,7 +120,7 @@ async function openDatabase(connection: ConnectionParts | undefined) {
   return { db, connection, close: () => db.destroy() };
 }
 
-function configFor(connection: ConnectionParts): Config {
+function configFor(connection: ConnectionParts, env: BurgeeOptions['env']): Config {
   return readConfig({
     PORT: '0',
     DATABASE_URL: databaseUrlOf(connection),
@@ -128,6 +130,7 @@ function configFor(connection: ConnectionParts): Config {
     BURGEE_ENCRYPTION_KEYS: 'an-encryption-key-for-contract-tests',
     // Outside production every reply is held to the contract, and a fault becomes a 500.
     NODE_ENV: 'test',
+    ...env,
   });
 }
 

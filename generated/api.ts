@@ -19,7 +19,7 @@ export interface paths {
         };
         /**
          * List feature flags
-         * @description Lists the definitions of the flags of a project that are not deleted, newest first. Values for a person come from `POST /flags`, not from here.
+         * @description Lists the definitions of the flags of a project that are not deleted, newest first unless `order` says otherwise. A flag has to pass every filter that is given. Values for a person come from `POST /flags`, not from here.
          */
         get: operations["listFeatureFlags"];
         put?: never;
@@ -77,6 +77,281 @@ export interface paths {
         patch: operations["updateFeatureFlag"];
         trace?: never;
     };
+    "/api/projects/{project_id}/feature_flags/{id}/status/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Tell whether a feature flag is in use
+         * @description Says whether the flag is active, stale or deleted, and why. A flag that is switched off is never stale. One that is on is stale when it was last called more than 30 days ago, or when it was never called, is older than 30 days and gives everybody the same value.
+         */
+        get: operations["getFeatureFlagStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/{id}/dependent_flags/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the flags that depend on a feature flag
+         * @description Returns the other active flags of the project that have a condition on this flag, by key. Flags that depend on it only through another flag are not listed.
+         */
+        get: operations["listDependentFeatureFlags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/{id}/has_active_dependents/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell whether flags depend on a feature flag
+         * @deprecated
+         * @description Use `GET .../dependent_flags/` instead, which lists the same flags.
+         */
+        post: operations["checkActiveDependents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/{id}/test_evaluation/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a feature flag on somebody
+         * @description Decides the flag for one person as `POST /flags` would, and says what became of each condition and property filter. Nothing is stored or counted. Send either `distinct_id`, which nobody has to have used before, or `person_id`.
+         */
+        post: operations["testFeatureFlagEvaluation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/{id}/enable/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable a feature flag
+         * @description The same as a PATCH with `active`, without a body. A flag that is enabled already is returned as it is, and its version is not raised.
+         */
+        post: operations["enableFeatureFlag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/{id}/disable/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable a feature flag
+         * @description The same as a PATCH with `active`, without a body. A flag that is disabled already is returned as it is, and its version is not raised.
+         */
+        post: operations["disableFeatureFlag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/{id}/versions/{version}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+                /**
+                 * @description A version that the flag has or had.
+                 * @example 1
+                 */
+                version: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve a version of a feature flag
+         * @description Returns the flag as of one of its versions, rebuilt from the activity log. What the log does not tell, like dashboards, is as it is now. Flags whose payloads are or were encrypted since have no history.
+         */
+        get: operations["getFeatureFlagVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/bulk_delete/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Soft-delete many feature flags
+         * @description Soft-deletes flags by their ids, or all that pass filters, in one transaction. A flag that cannot be deleted is left as it is and listed with the reason; active flags that are deleted with it do not count as dependents.
+         */
+        post: operations["bulkDeleteFeatureFlags"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/bulk_update_tags/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the tags of many feature flags
+         * @description Adds tags to flags, removes them, or sets them, in one transaction. A flag that has these tags already keeps its version; one that cannot be changed is listed with the reason.
+         */
+        post: operations["bulkUpdateFeatureFlagTags"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/feature_flags/{id}/activity/": {
         parameters: {
             query?: never;
@@ -102,6 +377,58 @@ export interface paths {
         get: operations["listFeatureFlagActivity"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/matching_ids/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the ids of the flags that pass filters
+         * @description Returns the ids of all flags that the list of flags would have with the same filters, on one page, newest first. They are meant for bulk changes: a key that may not change flags gets none.
+         */
+        get: operations["listMatchingFeatureFlagIds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/bulk_keys/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look up the keys of flags by their ids
+         * @description Returns the key of each flag that the project has. Ids of other flags and of soft-deleted ones are left out. What cannot be an id is ignored and told in `warning`, unless nothing else was sent.
+         */
+        post: operations["listFeatureFlagKeys"];
         delete?: never;
         options?: never;
         head?: never;
@@ -212,6 +539,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{project_id}/feature_flags/user_blast_radius/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count whom a condition would reach
+         * @description Counts exactly how many stored persons, or groups of one type, match the property filters of a condition. The rollout percentage does not matter. A filter on `distinct_id` looks at one id of each person: the first, in byte order, that no SDK made up. Conditions on other flags cannot be counted.
+         */
+        post: operations["getBlastRadius"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/{id}/create_static_cohort_for_flag/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a static cohort from a flag
+         * @description Creates a static cohort and fills it, in the background, with every stored person for whom the flag is enabled. Each is decided by their stored properties and under one of their ids: the first, in byte order, that no SDK made up. The cohort tells the progress in `is_calculating` and `count`. A flag that decides only for groups is refused.
+         */
+        post: operations["createStaticCohortForFlag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/projects/{project_id}/feature_flags/{id}/remote_config/": {
         parameters: {
             query?: never;
@@ -235,6 +619,683 @@ export interface paths {
          * @description Returns the payload of a flag that is a remote configuration, on or off, as a JSON string that holds JSON. Without a payload the body is empty. Encrypted payloads are readable with a personal API key; a project secret key gets a marker in their place.
          */
         get: operations["getRemoteConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/events/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description Lists the captured events of a project, newest first by the time at which they happened. `next` leads on from the last one; events that come in meanwhile do not shift the pages.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/cohorts/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List cohorts
+         * @description Lists the cohorts of a project that are not deleted, newest first.
+         */
+        get: operations["listCohorts"];
+        put?: never;
+        /**
+         * Create a cohort
+         * @description Creates a dynamic cohort from filters, or with `is_static` an empty static one, to which persons are added afterwards. The `count` of a dynamic cohort is computed in the background.
+         */
+        post: operations["createCohort"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/cohorts/{id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve a cohort
+         * @description Returns one cohort, soft-deleted ones included.
+         */
+        get: operations["getCohort"];
+        put?: never;
+        post?: never;
+        /**
+         * Hard delete, always refused
+         * @description Hard delete is not allowed. Send a PATCH with `deleted` set to true instead. The cohort is not looked up, so an unknown id is refused in the same way.
+         */
+        delete: operations["deleteCohort"];
+        options?: never;
+        head?: never;
+        /**
+         * Update, soft-delete or restore a cohort
+         * @description Changes the fields that are sent; `filters` and `groups` replace what is stored. New filters count at once in evaluation, and `count` follows in the background. `deleted` set to true soft-deletes the cohort, which is refused while active flags or other cohorts use it.
+         */
+        patch: operations["updateCohort"];
+        trace?: never;
+    };
+    "/api/projects/{project_id}/cohorts/{id}/persons/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the persons of a static cohort
+         * @description Lists the members of a static cohort by the id of their person. A dynamic cohort keeps no list; asking for one is refused.
+         */
+        get: operations["listCohortPersons"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/cohorts/{id}/add_persons_to_static_cohort/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Add persons to a static cohort
+         * @description Adds the persons with these uuids or distinct ids. Ids that belong to nobody are listed in the reply, and everybody else is added. Adding a member again changes nothing.
+         */
+        patch: operations["addPersonsToStaticCohort"];
+        trace?: never;
+    };
+    "/api/projects/{project_id}/cohorts/{id}/remove_person_from_static_cohort/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Remove persons from a static cohort
+         * @description Removes the person with this uuid, or everybody in the lists. Who is no member is counted and changes nothing.
+         */
+        patch: operations["removePersonFromStaticCohort"];
+        trace?: never;
+    };
+    "/api/projects/{project_id}/cohorts/{id}/members_csv/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add persons to a static cohort from a CSV file
+         * @description The body is the file itself, with `Content-Type: text/csv`. A first row that names a column `distinct_id` or `person_id` says where the ids are; without one the first column holds distinct ids. Larger files are sent in parts of up to 4 MiB.
+         */
+        post: operations["uploadCohortMembers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/@me/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the caller
+         * @description Returns the user whose key is used, with the projects that the key reaches. `team` is the one that `@current` stands for.
+         */
+        get: operations["getCurrentUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the name of the caller
+         * @description Changes the names that are sent. The e-mail address is the user's identity and stays.
+         */
+        patch: operations["updateCurrentUser"];
+        trace?: never;
+    };
+    "/api/projects/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List projects
+         * @description Lists the projects that the caller is a member of and the key reaches, lowest id first.
+         */
+        get: operations["listProjects"];
+        put?: never;
+        /**
+         * Create a project
+         * @description Creates a project whose only member is the caller, with a project API key and a project secret key. The secret key is shown in this reply and never again. A key that is limited to projects cannot create one.
+         */
+        post: operations["createProject"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve a project
+         * @description Returns one project with its settings, without its secret key.
+         */
+        get: operations["getProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the settings of a project
+         * @description Changes the fields that are sent. Evaluation works with the new time zone and quota as soon as the reply is sent.
+         */
+        patch: operations["updateProject"];
+        trace?: never;
+    };
+    "/api/projects/{project_id}/rotate_secret_token/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Replace the secret key of a project
+         * @description Draws a new project secret key, which is shown in this reply and never again. The key that it replaces works until it is deleted or the next rotation, so that no server has to stop.
+         */
+        patch: operations["rotateProjectSecretKey"];
+        trace?: never;
+    };
+    "/api/projects/{project_id}/delete_secret_token_backup/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Delete the secret key that a rotation replaced
+         * @description The replaced project secret key stops working. Without one nothing changes.
+         */
+        patch: operations["deleteProjectSecretKeyBackup"];
+        trace?: never;
+    };
+    "/api/personal_api_keys/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's keys
+         * @description Lists the living personal API keys of the caller, oldest first, without their secrets.
+         */
+        get: operations["listPersonalApiKeys"];
+        put?: never;
+        /**
+         * Create a key
+         * @description Creates a personal API key of the caller. Its secret is in `value` of this reply and never shown again. The new key can hold only scopes that the key of this request holds, and reach only projects that it reaches. A user has at most 100 living keys.
+         */
+        post: operations["createPersonalApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/personal_api_keys/{key_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a personal API key of the caller.
+                 * @example 0b7c6a1e-4a30-4a6e-9d6b-3a51c2f7f0e4
+                 */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve a key
+         * @description Returns one living key of the caller, without its secret.
+         */
+        get: operations["getPersonalApiKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key
+         * @description The key stops being accepted, and is not listed any more.
+         */
+        delete: operations["revokePersonalApiKey"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the label of a key
+         * @description Changes the label. What a key may do is fixed when it is created; create another one and revoke this one instead.
+         */
+        patch: operations["updatePersonalApiKey"];
+        trace?: never;
+    };
+    "/api/projects/{project_id}/persons/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List persons
+         * @description Lists the stored persons of a project, the last one stored first, or the one that a distinct id belongs to. Follow `next` for the page after this one.
+         */
+        get: operations["listPersons"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/persons/{uuid}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The `uuid` of a person.
+                 * @example 019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3c
+                 */
+                uuid: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve a person
+         * @description Returns what is stored of one person.
+         */
+        get: operations["getPerson"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a person
+         * @description Deletes a person for good: the properties, the distinct ids, memberships in cohorts and what experience continuity keeps; on request also every event of the distinct ids. All of it is deleted or nothing. Cohorts and dashboards do not count the person any more; the calls of flags stay counted. A later event of one of the ids makes a new person.
+         */
+        delete: operations["deletePerson"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/groups/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List groups
+         * @description Lists the stored groups of one type by their keys, or the one with a key. Follow `next` for the page after this one.
+         */
+        get: operations["listGroups"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a group
+         * @description Deletes a group with its properties for good. Events that name it stay, because they belong to persons. A later `$groupidentify` of the same key makes a new group.
+         */
+        delete: operations["deleteGroup"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/groups_types/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the group types
+         * @description Lists the kinds of groups that events have named so far, five at most, by the index under which flags refer to them.
+         */
+        get: operations["listGroupTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Name group types for people
+         * @description Sets the names of the group types that are sent and returns all of them. Either all of the names are set or none.
+         */
+        patch: operations["nameGroupTypes"];
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/{id}/dashboard/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create the usage dashboard of a feature flag
+         * @description Makes sure that the flag has a usage dashboard: one that exists is kept, and a deleted one is replaced. Its id is the flag's `usage_dashboard`. The headers are those of the reference server; Burgee keeps the operation.
+         */
+        post: operations["createUsageDashboard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flags/{id}/enrich_usage_dashboard/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add feature views to the usage dashboard of a feature flag
+         * @description Adds tiles about `$feature_view` and `$feature_interaction` events. It is refused when the flag has no usage dashboard, when the dashboard has the tiles already, and when no view of the feature was reported yet, in this order.
+         */
+        post: operations["enrichUsageDashboard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/dashboards/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List dashboards
+         * @description Lists the dashboards of a project that are not deleted, newest first.
+         */
+        get: operations["listDashboards"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{project_id}/dashboards/{id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a dashboard.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve a dashboard with its results
+         * @description Returns a dashboard, and for each tile what it shows now: the last thirty days and today, in the timezone of the project. A deleted dashboard is not found.
+         */
+        get: operations["getDashboard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a dashboard
+         * @description Renames a dashboard, soft-deletes it, or restores it with `deleted` false. A usage dashboard that was renamed keeps its name when the key of its flag changes.
+         */
+        patch: operations["updateDashboard"];
+        trace?: never;
+    };
+    "/api/projects/{project_id}/feature_flag_request_usage/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the requests of a project by day
+         * @description Lists how many requests were answered, by UTC day, kind, SDK and version, newest day first, and what they make of this month's quota. A count is a few seconds behind.
+         */
+        get: operations["listRequestUsage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -353,7 +1414,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Capture an event from a query
+         * @description The same as the capture by POST, for pixels and for pages that cannot send a body: the query's `data` is what the body would be.
+         */
+        get: operations["captureEventByQuery"];
         put?: never;
         /**
          * Capture an event
@@ -361,8 +1426,10 @@ export interface paths {
          *     carries. The reply is sent after the commit: an acknowledged event is stored, and the next
          *     evaluation sees its properties. An event whose `uuid` is already stored is stored once.
          *
-         *     The body may be gzipped (with or without `Content-Encoding`), base64, or a form whose field
-         *     `data` is base64. One invalid event refuses the whole request.
+         *     The body may be gzipped (with or without `Content-Encoding`), base64, LZ-string (with
+         *     `compression=lz64`), or a form whose field `data` is any of these. A `data` in the query goes
+         *     before the body. One invalid event refuses the whole request, and so does one of more than
+         *     1 MiB, `$ai_` events excepted. On `/engage` a body without an event name is `$identify`.
          */
         post: operations["captureEvent"];
         delete?: never;
@@ -392,6 +1459,53 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/i/v1/analytics/events/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Capture events, each with its own result
+         * @description Stores the events that are sound and tells for each uuid what became of it. The reply is
+         *     sent after the commit. The project API key is the bearer token.
+         *
+         *     The body is JSON, plain or in gzip, deflate, brotli or, where the Node.js that runs Burgee
+         *     has it, zstd: at most 10 MiB as sent and 50 MiB unpacked. Times are corrected by the
+         *     difference between `PostHog-Request-Timestamp` and the clock of the server, unless an event
+         *     has `disable_skew_correction`. Both `Accept` and `Accept-Encoding` of a refusal say what
+         *     would have been taken.
+         */
+        post: operations["captureAnalyticsEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/i/v1/logs/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take logs, metrics and recordings, and throw them away
+         * @description Burgee keeps events only. SDKs that are set to send more are answered as if it were kept, so that they neither try again nor complain. The body is not looked at.
+         */
+        post: operations["discardTelemetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -403,6 +1517,27 @@ export interface components {
              * @enum {string}
              */
             type: "validation_error" | "authentication_error" | "invalid_request" | "server_error";
+            /** @description The stable name of the error. */
+            code: string;
+            /** @description What is wrong, for a person. */
+            detail: string;
+            /** @description The field at fault, its path joined with `__`. */
+            attr: string | null;
+        };
+        /** @description What an action is refused with where older clients read `error`: the same keys as of every refusal, and `error` beside them. */
+        ActionError: {
+            /**
+             * @description Sent where a success says `true`.
+             * @enum {boolean}
+             */
+            success?: false;
+            /** @description The same as `detail`. */
+            error: string;
+            /**
+             * @description The family of the error.
+             * @enum {string}
+             */
+            type: "validation_error";
             /** @description The stable name of the error. */
             code: string;
             /** @description What is wrong, for a person. */
@@ -463,6 +1598,8 @@ export interface components {
             tags: string[];
             /** @description Contexts that the flag is limited to; none means all. */
             evaluation_tags: string[];
+            /** @description The newer name of `evaluation_tags`, with the same content. */
+            evaluation_contexts: string[];
             /** @description Id of the usage dashboard. */
             usage_dashboard: number | null;
             /** @description Ids of further dashboards. */
@@ -542,22 +1679,452 @@ export interface components {
             email: string;
             /** @description Null when never checked. */
             is_email_verified: boolean | null;
+            /** @description An object without fixed fields, or null. Kept for clients that read it. */
+            hedgehog_config: unknown;
+            /** @description Free text or null. */
+            role_at_organization: string | null;
+        } | null;
+        /** @description A flag with a condition on another flag. */
+        DependentFlag: {
+            /** @description The id of the flag. */
+            id: number;
+            /** @description The key of the flag. */
+            key: string;
+            /** @description Its description, or its key if it has none. */
+            name: string;
+        };
+        /** @description Whether active flags depend on a flag. */
+        ActiveDependents: {
+            /** @description Whether there are any. */
+            has_active_dependents: boolean;
+            /** @description The flags, by key. */
+            dependent_flags: components["schemas"]["DependentFlag"][];
+        };
+        /** @description The ids of flags that pass filters. */
+        MatchingFlagIds: {
+            /** @description The ids, those of the newest flags first. */
+            ids: number[];
+            /** @description How many there are. */
+            total: number;
+        };
+        /** @description Ids of flags. */
+        FlagIds: {
+            /** @description Whole numbers, or texts of digits; none is negative. */
+            ids?: unknown[] | null;
+        };
+        /** @description Keys of flags. */
+        FlagKeys: {
+            /** @description The key of each flag by its id. */
+            keys: {
+                [key: string]: string;
+            };
+            /** @description What was sent and cannot be an id. */
+            warning?: string;
+        };
+        /** @description Whom to try a flag on. One of `distinct_id` and `person_id` is required. */
+        TestEvaluationRequest: {
+            /** @description An id. */
+            distinct_id?: string | null;
+            /**
+             * Format: uuid
+             * @description The uuid of a stored person. The first of their distinct ids in the order of the alphabet decides the rollout.
+             */
+            person_id?: string | null;
+            /**
+             * Format: date-time
+             * @description The moment that relative dates are counted from. Flag and properties are today's all the same.
+             */
+            timestamp?: string | null;
+            /** @description The key of the group by group type. */
+            groups?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description What a flag is for one person, and why. */
+        TestEvaluation: {
+            /** @description The key of the flag. */
+            flag_key: string;
+            /** @description The variant, true or false. */
+            result: boolean | string;
+            /** @description The stable name of the reason. */
+            reason: string;
+            /** @description The reason for a person. */
+            reason_description: string;
+            /** @description Which condition decided, counted from 0. */
+            condition_index: number | null;
+            /** @description The payload of the value, JSON text as a rule, or null. */
+            payload: unknown;
+            /** @description What is stored about the person; empty for somebody unknown. */
+            person_properties: {
+                [key: string]: unknown;
+            };
+            /** @description The `distinct_id` that was sent, null where `person_id` was. */
+            evaluation_distinct_id: string | null;
+            /** @description What became of each condition. None for a flag that is switched off. */
+            conditions: components["schemas"]["TestedCondition"][];
+        };
+        /** @description What became of one condition. */
+        TestedCondition: {
+            /** @description Its place among the conditions, from 0. */
+            index: number;
+            /** @description Whether it decided the flag. */
+            matched: boolean;
+            /** @description Whether its filters matched. */
+            properties_matched: boolean;
+            /** @description What became of it, for a person. */
+            explanation: string;
+            /** @description Its rollout; 100 when it states none. */
+            rollout_percentage: number;
+            /** @description Whether its filters matched and its rollout left the identifier out. */
+            rollout_excluded: boolean;
+            /** @description The variant that it gives if it matches. */
+            variant: string | null;
+            /** @description What became of each property filter, in the order of matching. */
+            properties: components["schemas"]["TestedProperty"][];
+        };
+        /** @description What became of one property filter. */
+        TestedProperty: {
+            /** @description The key of the filter. */
+            key: string;
+            /** @description How it compares. */
+            operator: string;
+            /** @description What it compares with. */
+            value: unknown;
+            /** @description What it looks at. */
+            type: string;
+            /** @description What was found, null if nothing. For a cohort whether the person is in it, for a flag its value. */
+            actual_value: unknown;
+            /** @description Whether it matched. */
+            matched: boolean;
+            /** @description What became of it, for a person. */
+            explanation: string;
+        };
+        /** @description Whether a flag is in use. */
+        FlagStatus: {
+            /**
+             * @description The status; the flag itself has the same in capitals.
+             * @enum {string}
+             */
+            status: "active" | "stale" | "deleted";
+            /** @description Why, for a person. */
+            reason: string;
+            /** @description Whether the reason tells of the rollout, and not of calls or switches. */
+            reason_states_rollout: boolean;
+            /** @description How far the flag is rolled out, by its filters alone. */
+            rollout: {
+                /** @description Whether everybody gets the flag, and all of them the same variant. */
+                effectively_full_rollout: boolean;
+                /** @description Whether a condition has property filters. */
+                has_targeting_conditions: boolean;
+                /** @description The highest of all conditions, where null is 100; 0 without conditions. */
+                max_rollout_percentage: number;
+                /** @description Whether the flag has variants. */
+                is_multivariate: boolean;
+            };
+        };
+        /** @description What a status that cannot be found is answered with. */
+        UnknownFlagStatus: {
+            /**
+             * @description The family of the error.
+             * @enum {string}
+             */
+            type: "invalid_request";
+            /** @description The stable name of the error. */
+            code: string;
+            /** @description What is wrong, for a person. */
+            detail: string;
+            /** @description Always null here. */
+            attr: string | null;
+            /**
+             * @description Present when the project has no such flag.
+             * @enum {string}
+             */
+            status?: "unknown";
+            /** @description The same for a person. */
+            reason?: string;
+        };
+        /** @description The caller. */
+        CurrentUser: {
+            /** @description The id of the user. */
+            id: number;
+            /**
+             * Format: uuid
+             * @description The stable id of the user.
+             */
+            uuid: string;
+            /** @description The id under which flags are decided for them. */
+            distinct_id: string;
+            /** @description The first name; may be empty. */
+            first_name: string;
+            /** @description The last name; may be empty. */
+            last_name: string;
+            /**
+             * Format: email
+             * @description The e-mail address.
+             */
+            email: string;
+            /** @description Null when never checked. */
+            is_email_verified: boolean | null;
             /** @description Kept for clients that read it; null. */
             hedgehog_config: {
                 [key: string]: unknown;
             } | null;
             /** @description Free text or null. */
             role_at_organization: string | null;
-        } | null;
+            /**
+             * Format: date-time
+             * @description When they were created.
+             */
+            date_joined: string;
+            /** @description Always null, because Burgee has no organizations. */
+            organization: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The project that `@current` stands for; null when the key reaches none. */
+            team: {
+                /** @description The id of the project. */
+                id: number;
+                /**
+                 * Format: uuid
+                 * @description The stable id of the project.
+                 */
+                uuid: string;
+                /** @description The name of the project. */
+                name: string;
+                /** @description The project API key, which is public. */
+                api_token: string;
+                /** @description The IANA time zone of the project. */
+                timezone: string;
+            } | null;
+            /** @description Every project that the key reaches, lowest id first. */
+            projects: {
+                /** @description The id of the project. */
+                id: number;
+                /**
+                 * Format: uuid
+                 * @description The stable id of the project.
+                 */
+                uuid: string;
+                /** @description The name of the project. */
+                name: string;
+                /** @description The project API key, which is public. */
+                api_token: string;
+                /** @description The IANA time zone of the project. */
+                timezone: string;
+            }[];
+        };
+        /** @description The writable fields of the caller. Unknown fields are ignored. */
+        CurrentUserInput: {
+            /** @description The first name; may be empty. */
+            first_name?: string;
+            /** @description The last name; may be empty. */
+            last_name?: string;
+        };
+        /** @description A project, the unit that keys, flags and persons belong to. */
+        Project: {
+            /** @description The id of the project. */
+            id: number;
+            /**
+             * Format: uuid
+             * @description The stable id of the project.
+             */
+            uuid: string;
+            /** @description The name of the project. */
+            name: string;
+            /** @description The project API key, which is public. */
+            api_token: string;
+            /** @description The project secret key, once after it was drawn; null in every other reply. */
+            secret_api_token: string | null;
+            /** @description Whether a secret key that was replaced still works. */
+            has_secret_api_token_backup: boolean;
+            /** @description The IANA zone in which dates in filters are read. */
+            timezone: string;
+            /**
+             * Format: int64
+             * @description The most requests of a month, evaluations counting 1 and changed definitions 10; null is no limit.
+             */
+            flag_requests_per_month: number | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+        };
+        /** @description One page of projects. */
+        ProjectPage: {
+            /** @description How many there are in all. */
+            count: number;
+            /** @description The next page. */
+            next: string | null;
+            /** @description The page before. */
+            previous: string | null;
+            /** @description The projects of this page. */
+            results: components["schemas"]["Project"][];
+        };
+        /** @description The writable fields of a project. Unknown fields are ignored. */
+        ProjectInput: {
+            /** @description The name. */
+            name?: string;
+            /** @description An IANA time zone. */
+            timezone?: string;
+            /**
+             * Format: int64
+             * @description The most requests of a month; null lifts the limit.
+             */
+            flag_requests_per_month?: number | null;
+        };
+        /** @description A new project. Unknown fields are ignored. */
+        ProjectCreate: {
+            /** @description The name. */
+            name: string;
+            /** @description An IANA time zone. */
+            timezone?: string;
+            /**
+             * Format: int64
+             * @description The most requests of a month; null lifts the limit.
+             */
+            flag_requests_per_month?: number | null;
+        };
+        /** @description A key by which a program acts for a user. */
+        PersonalApiKey: {
+            /**
+             * Format: uuid
+             * @description The id of the key.
+             */
+            id: string;
+            /** @description What it is for. */
+            label: string;
+            /** @description The secret, once after it was drawn; null in every other reply. */
+            value: string | null;
+            /** @description The end of the secret, to recognise it by. */
+            mask_value: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /** @description The id of the user that it acts for. */
+            user_id: number;
+            /** @description What it may do; `*` is everything. */
+            scopes: string[];
+            /** @description The ids of the projects that it is limited to; null when it is not. */
+            scoped_teams: number[] | null;
+        };
+        /**
+         * @description What a key may do. Write includes read, and `*` is everything.
+         * @enum {string}
+         */
+        Scope: "*" | "feature_flag:read" | "feature_flag:write" | "cohort:read" | "cohort:write" | "dashboard:read" | "dashboard:write" | "project:read" | "project:write" | "person:read" | "person:write" | "group:read" | "group:write" | "event:read" | "event:write" | "user:read" | "user:write" | "personal_api_key:read" | "personal_api_key:write" | "activity_log:read";
+        /** @description A new key. Unknown fields are ignored. */
+        PersonalApiKeyCreate: {
+            /** @description What it is for. */
+            label: string;
+            /** @description What it may do, all of which the key of this request may do too. */
+            scopes: components["schemas"]["Scope"][];
+            /** @description The ids of the projects to limit it to. Absent takes over the limits of the key of this request; null or an empty list is no limit. */
+            scoped_teams?: number[] | null;
+        };
+        /** @description The writable fields of a key. Unknown fields are ignored. */
+        PersonalApiKeyInput: {
+            /** @description What it is for. */
+            label?: string;
+            /** @description Refused, because it is fixed. */
+            scopes?: string[];
+            /** @description Refused, because it is fixed. */
+            scoped_teams?: number[] | null;
+        };
+        /** @description A kind of group. */
+        GroupType: {
+            /** @description The name that events use. */
+            group_type: string;
+            /** @description The index that flags use, 0 to 4. */
+            group_type_index: number;
+            /** @description One of them, for people. */
+            name_singular: string | null;
+            /** @description Several of them, for people. */
+            name_plural: string | null;
+            /**
+             * Format: date-time
+             * @description When it was first named.
+             */
+            created_at: string;
+        };
+        /** @description The names of one group type. A name that is left out stays. */
+        GroupTypeNames: {
+            /** @description Which group type. */
+            group_type_index: number;
+            /** @description One of them, for people. */
+            name_singular?: string | null;
+            /** @description Several of them, for people. */
+            name_plural?: string | null;
+        };
+        /** @description A person as stored. */
+        Person: {
+            /**
+             * Format: int64
+             * @description A number that is theirs in this Burgee.
+             */
+            id: number;
+            /**
+             * Format: uuid
+             * @description The stable id of the person.
+             */
+            uuid: string;
+            /** @description Every id under which events of the person come. */
+            distinct_ids: string[];
+            /** @description The properties that flags can ask for. */
+            properties: {
+                [key: string]: unknown;
+            };
+            /** @description Whether an event has identified them. */
+            is_identified: boolean;
+            /**
+             * Format: date-time
+             * @description The time of the first event.
+             */
+            created_at: string;
+        };
+        /** @description One page of persons. */
+        PersonPage: {
+            /** @description The next page. */
+            next: string | null;
+            /** @description The persons of this page. */
+            results: components["schemas"]["Person"][];
+        };
+        /** @description A group as stored. */
+        Group: {
+            /** @description The index of the group type. */
+            group_type_index: number;
+            /** @description The key of the group. */
+            group_key: string;
+            /** @description The properties that flags can ask for. */
+            group_properties: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description The time of the first event.
+             */
+            created_at: string;
+        };
+        /** @description One page of groups. */
+        GroupPage: {
+            /** @description The next page. */
+            next: string | null;
+            /** @description The groups of this page. */
+            results: components["schemas"]["Group"][];
+        };
         /**
          * @description Who gets the flag. The contract leaves it free-form; these keys have a meaning:
          *
          *     - `groups`: the conditions, tried in order. Each has `properties` (property filters, all of
          *       which have to match), `rollout_percentage` (0 to 100, null is 100), `variant` (overrides
-         *       the drawn variant) and `aggregation_group_type_index`.
+         *       the drawn variant) and `aggregation_group_type_index`. In replies a property filter on a
+         *       cohort also has `cohort_name`, null when there is no such cohort.
          *     - `multivariate.variants`: `key`, `name` and `rollout_percentage`; they sum to 100.
          *     - `payloads`: JSON text by variant key, or under `true` for a flag without variants.
          *     - `aggregation_group_type_index`: decide for groups of this type instead of persons.
+         *     - `version`: reserved; a request that has it is refused.
          */
         FlagFilters: {
             [key: string]: unknown;
@@ -578,8 +2145,10 @@ export interface components {
              * @description When it was created.
              */
             created_at?: string;
-            /** @description Ignored on create. Absent, -1 and 0 mean the same on update. */
+            /** @description Ignored on create. On update, the version that the change was made from; absent, -1 and 0 ask for no check. */
             version?: number;
+            /** @description Ignored on create. On update, the flag as it was read before the change. When `version` is not the stored one, a field that somebody else changed in the meantime is not overwritten with its old value, and one that both changed is answered 409. Anything but an object asks for no check. */
+            original_flag?: unknown;
             /** @description Whether a person keeps their value when they log in. */
             ensure_experience_continuity?: boolean | null;
             /** @description Any JSON; stored and returned. */
@@ -588,8 +2157,10 @@ export interface components {
             performed_rollback?: boolean;
             /** @description Labels; the list replaces the stored one. */
             tags?: string[];
-            /** @description Contexts that the flag is limited to; each has to be among `tags`. */
+            /** @description Contexts that the flag is limited to, at most 50 of at most 255 characters; stored trimmed and in lower case. They need not be among `tags`. */
             evaluation_tags?: string[];
+            /** @description The newer name of `evaluation_tags`. When both are sent, the one that differs from what is stored counts, and of two that differ this one. */
+            evaluation_contexts?: string[];
             /** @description Ids of dashboards of this project to link. */
             analytics_dashboards?: number[];
             /** @description Whether view events exist for it. */
@@ -619,7 +2190,7 @@ export interface components {
              */
             last_called_at?: string | null;
             /** @description Stored and returned. */
-            _create_in_folder?: string;
+            _create_in_folder?: string | null;
             /** @description Whether a usage dashboard is wanted; true when absent. */
             _should_create_usage_dashboard?: boolean;
         };
@@ -628,6 +2199,79 @@ export interface components {
             /** @description The name that code asks for. */
             key: string;
         };
+        /** @description A flag as of one of its versions. */
+        FeatureFlagVersion: components["schemas"]["FeatureFlag"] & {
+            /** @description False for the current version. */
+            is_historical: boolean;
+            /**
+             * Format: date-time
+             * @description When the version was written.
+             */
+            version_timestamp: string;
+            /** @description Id of the user who wrote it, null once the user is removed. */
+            modified_by: number | null;
+        };
+        /** @description Ids of feature flags, as numbers or as text. */
+        BulkFlagIds: (number | string)[];
+        /** @description The flags to delete, either by `ids` or by `filters`. */
+        BulkDelete: {
+            ids?: components["schemas"]["BulkFlagIds"];
+            /** @description The filters of the list of flags, under their names there; lists may be sent as lists. All have to hold. At least one is needed, unknown ones are refused. */
+            filters?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description What became of each flag. */
+        BulkDeleteResult: {
+            /** @description The flags that are deleted now. */
+            deleted: {
+                /** @description The id of the flag. */
+                id: number;
+                /** @description The key of the flag. */
+                key: string;
+                /**
+                 * @description How far the flag had got when it was deleted.
+                 * @enum {string}
+                 */
+                rollout_state: "fully_rolled_out" | "not_rolled_out" | "partial";
+                /** @description The variant that everybody had, if there was one. */
+                active_variant: string | null;
+            }[];
+            errors: components["schemas"]["BulkFailures"];
+        };
+        /** @description A change of the tags of several flags. */
+        BulkUpdateTags: {
+            ids: components["schemas"]["BulkFlagIds"];
+            /**
+             * @description Whether the tags come to those that a flag has, go, or replace them.
+             * @enum {string}
+             */
+            action: "add" | "remove" | "set";
+            /** @description The tags. A flag can have at most 1000. */
+            tags: string[];
+        };
+        /** @description What became of each flag. */
+        BulkUpdateTagsResult: {
+            /** @description The flags that have the tags now. */
+            updated: {
+                /** @description The id of the flag. */
+                id: number;
+                /** @description The key of the flag. */
+                key: string;
+                /** @description All of its tags. */
+                tags: string[];
+            }[];
+            errors: components["schemas"]["BulkFailures"];
+        };
+        /** @description What was left as it is, and why. */
+        BulkFailures: {
+            /** @description The id as it was sent. */
+            id: unknown;
+            /** @description The key of the flag, if there is one. */
+            key?: string;
+            /** @description Why, for a person. */
+            reason: string;
+        }[];
         /** @description One page of flags, with links to its neighbours. */
         FeatureFlagPage: {
             /** @description How many flags there are in all. */
@@ -648,7 +2292,7 @@ export interface components {
         /** @description One page of changes, with links to its neighbours. */
         ActivityPage: {
             /** @description The changes of this page, newest first. */
-            results: components["schemas"]["Activity"][];
+            results: components["schemas"]["ActivityEntry"][];
             /**
              * Format: uri
              * @description Link to the next page.
@@ -663,7 +2307,7 @@ export interface components {
             total_count: number;
         };
         /** @description One change. */
-        Activity: {
+        ActivityEntry: {
             /**
              * Format: uuid
              * @description The id of the entry.
@@ -724,6 +2368,379 @@ export interface components {
             /** @description The value after. */
             after: unknown;
         };
+        /** @description A set of persons. */
+        Cohort: {
+            /** @description The id of the cohort; it never changes. */
+            id: number;
+            /** @description The name, for people. */
+            name: string;
+            /** @description A description for people; may be empty. */
+            description: string;
+            /** @description The older form of filters, as it was sent. */
+            groups: components["schemas"]["CohortGroup"][];
+            /** @description Whether the cohort is soft-deleted. */
+            deleted: boolean;
+            /** @description Who is in a dynamic cohort; null for a static one and for the older form. */
+            filters: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Always null, because Burgee has no queries. */
+            query: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Whether `count`, or the list of members, is being computed. */
+            is_calculating: boolean;
+            created_by: components["schemas"]["User"];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When `count` was last computed.
+             */
+            last_calculation: string | null;
+            /** @description How often in a row computing failed; 0 after a success. */
+            errors_calculating: number;
+            /** @description Why computing failed the last time, null after a success. */
+            last_error_message: string | null;
+            /** @description How many persons are in it: of a static cohort now, of a dynamic one as of `last_calculation`, null before the first time. */
+            count: number | null;
+            /** @description A list of persons rather than filters. */
+            is_static: boolean;
+            /** @description `static` or `person_property`. */
+            cohort_type: string | null;
+            /** @description Always empty, because Burgee has no experiments. */
+            experiment_set: number[];
+        };
+        /** @description The cohort that was created from a flag. */
+        FlagCohort: {
+            cohort: components["schemas"]["Cohort"];
+        };
+        /** @description Whom to count. `condition` has to be there, and may be null. */
+        BlastRadiusRequest: {
+            /** @description A condition as flags have them; only `properties` matters. */
+            condition?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Count groups of this type; null or absent counts persons. */
+            group_type_index?: number | null;
+        };
+        /** @description How many match, and how many there are. */
+        BlastRadius: {
+            /** @description How many match. */
+            users_affected: number;
+            /** @description How many there are. */
+            total_users: number;
+            /** @description The same as `users_affected`. */
+            affected: number;
+            /** @description The same as `total_users`. */
+            total: number;
+        };
+        /** @description Property filters that all have to match, in `properties`. */
+        CohortGroup: {
+            [key: string]: unknown;
+        };
+        /** @description The writable fields of a cohort. Unknown fields are ignored. */
+        CohortInput: {
+            /** @description The name, for people. */
+            name?: string;
+            /** @description A description for people; null is the same as empty. */
+            description?: string | null;
+            /** @description The older form of filters, one of which has to match. */
+            groups?: components["schemas"]["CohortGroup"][];
+            /**
+             * @description Who is in the cohort, under `properties`: a group is `type` `AND` or `OR` with `values`,
+             *     which are groups or property filters. A property filter has `key`, `type` (`person`,
+             *     `person_metadata` or `cohort`), `operator`, `value` and `negation`. Filters on events
+             *     are refused, because Burgee does not count events for cohorts.
+             */
+            filters?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Only null is accepted. */
+            query?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Decided when the cohort is created; it cannot be changed. */
+            is_static?: boolean;
+            /** @description True soft-deletes, false restores. */
+            deleted?: boolean;
+        };
+        /** @description The writable fields of a cohort, `name` among them. */
+        CohortCreate: components["schemas"]["CohortInput"] & {
+            /** @description The name, for people. */
+            name: string;
+        };
+        /** @description One page of cohorts, with links to its neighbours. */
+        CohortPage: {
+            /** @description How many cohorts there are in all. */
+            count: number;
+            /**
+             * Format: uri
+             * @description Link to the next page.
+             */
+            next: string | null;
+            /**
+             * Format: uri
+             * @description Link to the page before.
+             */
+            previous: string | null;
+            /** @description The cohorts of this page. */
+            results: components["schemas"]["Cohort"][];
+        };
+        /** @description One page of persons, with links to its neighbours. */
+        CohortPersonPage: {
+            /** @description How many persons there are in all. */
+            count: number;
+            /**
+             * Format: uri
+             * @description Link to the next page.
+             */
+            next: string | null;
+            /**
+             * Format: uri
+             * @description Link to the page before.
+             */
+            previous: string | null;
+            /** @description The persons of this page. */
+            results: components["schemas"]["CohortPerson"][];
+        };
+        /** @description A person in a cohort. */
+        CohortPerson: {
+            /**
+             * Format: uuid
+             * @description The same as `uuid`.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The id of the person.
+             */
+            uuid: string;
+            /**
+             * @description Always `person`.
+             * @enum {string}
+             */
+            type: "person";
+            /** @description The e-mail address or name in the properties, else a distinct id. */
+            name: string;
+            /** @description The ids under which the person is known; at most the first 100. */
+            distinct_ids: string[];
+            /** @description The properties of the person. */
+            properties: {
+                [key: string]: unknown;
+            };
+            /** @description Whether the person ever logged in. */
+            is_identified: boolean;
+            /**
+             * Format: date-time
+             * @description When it was first seen.
+             */
+            created_at: string;
+        };
+        /** @description Persons, by either kind of id. */
+        CohortPersonIds: {
+            /** @description The uuids of persons. */
+            person_ids?: string[];
+            /** @description Distinct ids of persons. */
+            distinct_ids?: string[];
+        };
+        /** @description Persons, by one uuid or by lists. */
+        CohortPersonRemoval: {
+            /**
+             * Format: uuid
+             * @description One uuid.
+             */
+            person_id?: string;
+            /** @description The uuids of persons. */
+            person_ids?: string[];
+            /** @description Distinct ids of persons. */
+            distinct_ids?: string[];
+        };
+        /** @description Who was added to a static cohort. */
+        CohortAddition: {
+            /** @description Always true. */
+            success: boolean;
+            /** @description How many persons are new in the cohort. */
+            added: number;
+            /** @description How many persons were in it before. */
+            already_members: number;
+            /** @description How many ids belong to no person. */
+            unknown: number;
+            /** @description The first 100 of those ids. */
+            unknown_ids: string[];
+        };
+        /** @description Who was removed from a static cohort. */
+        CohortRemoval: {
+            /** @description Always true. */
+            success: boolean;
+            /** @description How many persons were removed. */
+            removed: number;
+            /** @description How many ids belong to no member. */
+            not_members: number;
+        };
+        /** @description The action was done. */
+        Success: {
+            /**
+             * @description Always true.
+             * @enum {boolean}
+             */
+            success: true;
+        };
+        /** @description One page of dashboards, with links to its neighbours. */
+        DashboardPage: {
+            /** @description How many there are in all. */
+            count: number;
+            /**
+             * Format: uri
+             * @description The next page.
+             */
+            next: string | null;
+            /**
+             * Format: uri
+             * @description The page before.
+             */
+            previous: string | null;
+            /** @description The dashboards. */
+            results: components["schemas"]["DashboardSummary"][];
+        };
+        /** @description A dashboard without its tiles. */
+        DashboardSummary: {
+            /** @description The id of the dashboard. */
+            id: number;
+            /** @description The title. */
+            name: string;
+            /** @description What it is about. */
+            description: string;
+            /** @description `template` when it was generated. */
+            creation_mode: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /** @description Whether it is soft-deleted. */
+            deleted: boolean;
+            filters: components["schemas"]["DashboardFilters"];
+        };
+        /** @description What the tiles look at. */
+        DashboardFilters: {
+            /**
+             * @description Always the last thirty days.
+             * @enum {string}
+             */
+            date_from: "-30d";
+        };
+        /** @description A dashboard with what its tiles show. */
+        Dashboard: {
+            /** @description The id of the dashboard. */
+            id: number;
+            /** @description The title. */
+            name: string;
+            /** @description What it is about. */
+            description: string;
+            /** @description `template` when it was generated. */
+            creation_mode: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /** @description Whether it is soft-deleted. */
+            deleted: boolean;
+            filters: components["schemas"]["DashboardFilters"];
+            /** @description The tiles in their order. */
+            tiles: components["schemas"]["DashboardTile"][];
+        };
+        /** @description A place on a dashboard. */
+        DashboardTile: {
+            /** @description The id of the tile. */
+            id: number;
+            insight: components["schemas"]["Insight"];
+        };
+        /** @description A question about events, and its answer now. */
+        Insight: {
+            /** @description The id of the tile. */
+            id: number;
+            /** @description The title. */
+            name: string;
+            /** @description What it shows. */
+            description: string;
+            /** @description One series for each variant that was called, the most called first; after a hundred variants the rest is one series. Tiles about views have a series of the total and one of unique users. Nothing was reported when it is empty. */
+            result: components["schemas"]["TrendSeries"][];
+        };
+        /** @description Counts by day. */
+        TrendSeries: {
+            /** @description The name of the series. */
+            label: string;
+            /** @description The variant, or `true` or `false`; `$$_posthog_breakdown_null_$$` where no value was reported, `$$_posthog_breakdown_other_$$` for the rest. Null without a breakdown. */
+            breakdown_value: string | null;
+            /** @description The sum of `data`. */
+            count: number;
+            /** @description The count of each day. */
+            data: number[];
+            /** @description The days, oldest first, in the timezone of the project. */
+            days: string[];
+            /** @description Different users over all days, where users are counted; null where calls are counted. */
+            aggregated_value: number | null;
+        };
+        /** @description The writable fields of a dashboard. Unknown fields are ignored. */
+        DashboardInput: {
+            /** @description The title. */
+            name?: string;
+            /** @description What it is about. */
+            description?: string;
+            /** @description True soft-deletes, false restores. */
+            deleted?: boolean;
+        };
+        /** @description One page of counts, with links to its neighbours. */
+        RequestUsagePage: {
+            /** @description How many there are in all. */
+            count: number;
+            /**
+             * Format: uri
+             * @description The next page.
+             */
+            next: string | null;
+            /**
+             * Format: uri
+             * @description The page before.
+             */
+            previous: string | null;
+            /** @description The counts. */
+            results: components["schemas"]["RequestCount"][];
+            month: components["schemas"]["MonthlyUse"];
+        };
+        /** @description The requests of one day that have the same kind and sender. */
+        RequestCount: {
+            /**
+             * Format: date
+             * @description The UTC day.
+             */
+            date: string;
+            /** @description `evaluation`, `definitions`, or `definitions_unchanged` for definitions that were answered with 304. */
+            kind: string;
+            /** @description The name in the User-Agent; `other` without one. */
+            sdk: string;
+            /** @description Its version; empty for `other`. */
+            sdk_version: string;
+            /** @description How many requests. */
+            requests: number;
+        };
+        /** @description What the requests of this month make of the quota. */
+        MonthlyUse: {
+            /**
+             * Format: date
+             * @description The first day of the month.
+             */
+            date_from: string;
+            /** @description Evaluations count once, definitions ten times, and definitions that had not changed count nothing. */
+            used: number;
+            /** @description How much is allowed; null is any. */
+            quota: number | null;
+        };
         /** @description What an SDK needs in order to evaluate flags itself. */
         FlagDefinitions: {
             /** @description The flags, by key. */
@@ -764,6 +2781,8 @@ export interface components {
             bucketing_identifier: string;
             /** @description Contexts that the flag is limited to. */
             evaluation_tags: string[];
+            /** @description The newer name of `evaluation_tags`, with the same content. */
+            evaluation_contexts: string[];
         };
         /** @description The value of one flag, and why. */
         ExplainedValue: {
@@ -785,7 +2804,13 @@ export interface components {
             /** @description The variant, true or false. */
             value: boolean | string;
         };
-        /** @description Who is asking. Unknown fields are ignored; null counts as absent. */
+        /**
+         * @description Who is asking. Unknown fields are ignored; null counts as absent.
+         *
+         *     Fields have other names too, which older clients send: `$token`, `$distinct_id`, `$groups`,
+         *     `$properties`, `$group_properties`, `device_id`, `anon_distinct_id`, `flag_keys` and
+         *     `evaluation_environments`. Where both names are sent, the one listed here counts.
+         */
         EvaluateFlagsRequest: {
             /** @description The project API key. */
             token?: string | null;
@@ -819,30 +2844,6 @@ export interface components {
             geoip_disable?: boolean | null;
             /** @description True answers without flags. */
             disable_flags?: boolean | null;
-            /** @description Older name of `token`. */
-            $token?: string | null;
-            /** @description Older name of `distinct_id`. */
-            $distinct_id?: (string | null) | number;
-            /** @description Older name of `groups`. */
-            $groups?: ({
-                [key: string]: unknown;
-            } | null) | unknown[];
-            /** @description Older name of `person_properties`. */
-            $properties?: ({
-                [key: string]: unknown;
-            } | null) | unknown[];
-            /** @description Older name of `group_properties`. */
-            $group_properties?: ({
-                [key: string]: unknown;
-            } | null) | unknown[];
-            /** @description Another name of `$device_id`. */
-            device_id?: string | null;
-            /** @description Another name of `$anon_distinct_id`. */
-            anon_distinct_id?: string | null;
-            /** @description Another name of `flag_keys_to_evaluate`. */
-            flag_keys?: string[] | null;
-            /** @description Older name of `evaluation_contexts`. */
-            evaluation_environments?: string[] | null;
         };
         /** @description The values of flags, with reasons. */
         FlagValues: {
@@ -863,21 +2864,40 @@ export interface components {
             quotaLimited?: string[];
             /** @description The same under the name that one SDK reads. */
             quota_limited?: string[];
-            supportedCompression?: components["schemas"]["RemoteConfig"]["supportedCompression"];
-            config?: components["schemas"]["RemoteConfig"]["config"];
-            toolbarParams?: components["schemas"]["RemoteConfig"]["toolbarParams"];
-            isAuthenticated?: components["schemas"]["RemoteConfig"]["isAuthenticated"];
-            sessionRecording?: components["schemas"]["RemoteConfig"]["sessionRecording"];
-            surveys?: components["schemas"]["RemoteConfig"]["surveys"];
-            heatmaps?: components["schemas"]["RemoteConfig"]["heatmaps"];
-            capturePerformance?: components["schemas"]["RemoteConfig"]["capturePerformance"];
-            autocaptureExceptions?: components["schemas"]["RemoteConfig"]["autocaptureExceptions"];
-            autocapture_opt_out?: components["schemas"]["RemoteConfig"]["autocapture_opt_out"];
-            siteApps?: components["schemas"]["RemoteConfig"]["siteApps"];
-            defaultIdentifiedOnly?: components["schemas"]["RemoteConfig"]["defaultIdentifiedOnly"];
-            elementsChainAsString?: components["schemas"]["RemoteConfig"]["elementsChainAsString"];
-            captureDeadClicks?: components["schemas"]["RemoteConfig"]["captureDeadClicks"];
-            hasFeatureFlags?: components["schemas"]["RemoteConfig"]["hasFeatureFlags"];
+            /** @description How bodies may be packed. */
+            supportedCompression?: string[];
+            /** @description Kept for clients that read it. */
+            config?: {
+                [key: string]: unknown;
+            };
+            /** @description Empty. */
+            toolbarParams?: {
+                [key: string]: unknown;
+            };
+            /** @description Always false. */
+            isAuthenticated?: boolean;
+            /** @description Always false. */
+            sessionRecording?: boolean;
+            /** @description Always false. */
+            surveys?: boolean;
+            /** @description Always false. */
+            heatmaps?: boolean;
+            /** @description Always false. */
+            capturePerformance?: boolean;
+            /** @description Always false. */
+            autocaptureExceptions?: boolean;
+            /** @description Always false: the application decides. */
+            autocapture_opt_out?: boolean;
+            /** @description Always empty. */
+            siteApps?: Record<string, never>[];
+            /** @description Always true. */
+            defaultIdentifiedOnly?: boolean;
+            /** @description Always true. */
+            elementsChainAsString?: boolean;
+            /** @description Always false. */
+            captureDeadClicks?: boolean;
+            /** @description Whether an active flag exists; browser SDKs ask for none otherwise. */
+            hasFeatureFlags?: boolean;
         };
         /** @description The value of one flag. */
         FlagValue: {
@@ -891,6 +2911,25 @@ export interface components {
             failed?: boolean;
             reason: components["schemas"]["FlagReason"];
             metadata: components["schemas"]["FlagMetadata"];
+            /** @description Present with `detailed_analysis`, one entry for each condition. */
+            conditions?: components["schemas"]["ConditionAnalysis"][];
+        };
+        /** @description What became of one condition. */
+        ConditionAnalysis: {
+            /** @description Its place among the conditions, from 0. */
+            index: number;
+            /** @description Whether it decided the flag. */
+            matched: boolean;
+            /** @description Whether its filters matched. */
+            properties_matched: boolean;
+            /** @description What became of it, for a person. */
+            explanation: string;
+            /** @description Its rollout; 100 when it states none. */
+            rollout_percentage: number;
+            /** @description Whether its filters matched and its rollout left the identifier out. */
+            rollout_excluded: boolean;
+            /** @description The variant that it gives if it matches. */
+            variant: string | null;
         };
         /** @description Why the flag has its value. */
         FlagReason: {
@@ -937,21 +2976,40 @@ export interface components {
             quotaLimited?: string[];
             /** @description The same under the name that one SDK reads. */
             quota_limited?: string[];
-            supportedCompression?: components["schemas"]["RemoteConfig"]["supportedCompression"];
-            config?: components["schemas"]["RemoteConfig"]["config"];
-            toolbarParams?: components["schemas"]["RemoteConfig"]["toolbarParams"];
-            isAuthenticated?: components["schemas"]["RemoteConfig"]["isAuthenticated"];
-            sessionRecording?: components["schemas"]["RemoteConfig"]["sessionRecording"];
-            surveys?: components["schemas"]["RemoteConfig"]["surveys"];
-            heatmaps?: components["schemas"]["RemoteConfig"]["heatmaps"];
-            capturePerformance?: components["schemas"]["RemoteConfig"]["capturePerformance"];
-            autocaptureExceptions?: components["schemas"]["RemoteConfig"]["autocaptureExceptions"];
-            autocapture_opt_out?: components["schemas"]["RemoteConfig"]["autocapture_opt_out"];
-            siteApps?: components["schemas"]["RemoteConfig"]["siteApps"];
-            defaultIdentifiedOnly?: components["schemas"]["RemoteConfig"]["defaultIdentifiedOnly"];
-            elementsChainAsString?: components["schemas"]["RemoteConfig"]["elementsChainAsString"];
-            captureDeadClicks?: components["schemas"]["RemoteConfig"]["captureDeadClicks"];
-            hasFeatureFlags?: components["schemas"]["RemoteConfig"]["hasFeatureFlags"];
+            /** @description How bodies may be packed. */
+            supportedCompression?: string[];
+            /** @description Kept for clients that read it. */
+            config?: {
+                [key: string]: unknown;
+            };
+            /** @description Empty. */
+            toolbarParams?: {
+                [key: string]: unknown;
+            };
+            /** @description Always false. */
+            isAuthenticated?: boolean;
+            /** @description Always false. */
+            sessionRecording?: boolean;
+            /** @description Always false. */
+            surveys?: boolean;
+            /** @description Always false. */
+            heatmaps?: boolean;
+            /** @description Always false. */
+            capturePerformance?: boolean;
+            /** @description Always false. */
+            autocaptureExceptions?: boolean;
+            /** @description Always false: the application decides. */
+            autocapture_opt_out?: boolean;
+            /** @description Always empty. */
+            siteApps?: Record<string, never>[];
+            /** @description Always true. */
+            defaultIdentifiedOnly?: boolean;
+            /** @description Always true. */
+            elementsChainAsString?: boolean;
+            /** @description Always false. */
+            captureDeadClicks?: boolean;
+            /** @description Whether an active flag exists; browser SDKs ask for none otherwise. */
+            hasFeatureFlags?: boolean;
         };
         /** @description The oldest shapes, for `/decide` with `v` 1 and 2. */
         DecideFlagValues: {
@@ -970,21 +3028,40 @@ export interface components {
             quotaLimited?: string[];
             /** @description The same under the name that one SDK reads. */
             quota_limited?: string[];
-            supportedCompression?: components["schemas"]["RemoteConfig"]["supportedCompression"];
-            config?: components["schemas"]["RemoteConfig"]["config"];
-            toolbarParams?: components["schemas"]["RemoteConfig"]["toolbarParams"];
-            isAuthenticated?: components["schemas"]["RemoteConfig"]["isAuthenticated"];
-            sessionRecording?: components["schemas"]["RemoteConfig"]["sessionRecording"];
-            surveys?: components["schemas"]["RemoteConfig"]["surveys"];
-            heatmaps?: components["schemas"]["RemoteConfig"]["heatmaps"];
-            capturePerformance?: components["schemas"]["RemoteConfig"]["capturePerformance"];
-            autocaptureExceptions?: components["schemas"]["RemoteConfig"]["autocaptureExceptions"];
-            autocapture_opt_out?: components["schemas"]["RemoteConfig"]["autocapture_opt_out"];
-            siteApps?: components["schemas"]["RemoteConfig"]["siteApps"];
-            defaultIdentifiedOnly?: components["schemas"]["RemoteConfig"]["defaultIdentifiedOnly"];
-            elementsChainAsString?: components["schemas"]["RemoteConfig"]["elementsChainAsString"];
-            captureDeadClicks?: components["schemas"]["RemoteConfig"]["captureDeadClicks"];
-            hasFeatureFlags?: components["schemas"]["RemoteConfig"]["hasFeatureFlags"];
+            /** @description How bodies may be packed. */
+            supportedCompression?: string[];
+            /** @description Kept for clients that read it. */
+            config?: {
+                [key: string]: unknown;
+            };
+            /** @description Empty. */
+            toolbarParams?: {
+                [key: string]: unknown;
+            };
+            /** @description Always false. */
+            isAuthenticated?: boolean;
+            /** @description Always false. */
+            sessionRecording?: boolean;
+            /** @description Always false. */
+            surveys?: boolean;
+            /** @description Always false. */
+            heatmaps?: boolean;
+            /** @description Always false. */
+            capturePerformance?: boolean;
+            /** @description Always false. */
+            autocaptureExceptions?: boolean;
+            /** @description Always false: the application decides. */
+            autocapture_opt_out?: boolean;
+            /** @description Always empty. */
+            siteApps?: Record<string, never>[];
+            /** @description Always true. */
+            defaultIdentifiedOnly?: boolean;
+            /** @description Always true. */
+            elementsChainAsString?: boolean;
+            /** @description Always false. */
+            captureDeadClicks?: boolean;
+            /** @description Whether an active flag exists; browser SDKs ask for none otherwise. */
+            hasFeatureFlags?: boolean;
         };
         /** @description No flags, and how bodies may be packed. */
         EvaluationDescription: {
@@ -996,11 +3073,20 @@ export interface components {
             featureFlags?: {
                 [key: string]: unknown;
             };
-            supportedCompression: components["schemas"]["RemoteConfig"]["supportedCompression"];
-            config: components["schemas"]["RemoteConfig"]["config"];
-            toolbarParams: components["schemas"]["RemoteConfig"]["toolbarParams"];
-            isAuthenticated: components["schemas"]["RemoteConfig"]["isAuthenticated"];
-            sessionRecording: components["schemas"]["RemoteConfig"]["sessionRecording"];
+            /** @description How bodies may be packed. */
+            supportedCompression: string[];
+            /** @description Kept for clients that read it. */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description Empty. */
+            toolbarParams: {
+                [key: string]: unknown;
+            };
+            /** @description Always false. */
+            isAuthenticated: boolean;
+            /** @description Always false. */
+            sessionRecording: boolean;
         };
         /** @description The settings of browser SDKs. What Burgee does not have is switched off. */
         RemoteConfig: {
@@ -1070,6 +3156,99 @@ export interface components {
             sent_at?: string;
             /** @description Accepted; changes nothing. */
             historical_migration?: boolean;
+        };
+        /** @description One page of events, with a link to the next. */
+        EventPage: {
+            /**
+             * Format: uri
+             * @description Link to the next page.
+             */
+            next: string | null;
+            /** @description The events of this page. */
+            results: components["schemas"]["StoredEvent"][];
+        };
+        /** @description A captured event. */
+        StoredEvent: {
+            /**
+             * Format: uuid
+             * @description The uuid of the event.
+             */
+            id: string;
+            /** @description Its name. */
+            event: string;
+            /** @description The id of the person. */
+            distinct_id: string;
+            /** @description What it was sent with. */
+            properties: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it happened, by the clock of the server.
+             */
+            timestamp: string;
+        };
+        /** @description Events of one project, in order. */
+        AnalyticsBatch: {
+            /** @description When the batch was put together; changes nothing. */
+            created_at?: string | null;
+            /** @description Accepted; changes nothing. */
+            historical_migration?: boolean;
+            /** @description Accepted; changes nothing. */
+            capture_internal?: boolean;
+            /** @description The events. */
+            batch: components["schemas"]["AnalyticsEvent"][];
+        };
+        /** @description An event. Only a bad `uuid` refuses the whole batch; whatever else is wrong drops this event alone, and its result says why. */
+        AnalyticsEvent: {
+            /** @description The name of the event: a text of at most 200 bytes. */
+            event?: unknown;
+            /** @description The id of the event, unlike that of any other in the batch. */
+            uuid?: unknown;
+            /** @description The id of the person: a text of at most 200 bytes. */
+            distinct_id?: unknown;
+            /** @description When it happened, as RFC 3339. */
+            timestamp?: unknown;
+            /** @description Becomes the property `$session_id`. */
+            session_id?: unknown;
+            /** @description Becomes the property `$window_id`. */
+            window_id?: unknown;
+            /** @description An object of `process_person_profile`, `cookieless_mode`, `disable_skew_correction` (booleans) and `product_tour_id` (a text). */
+            options?: unknown;
+            /** @description An object, `$set` and `$groups` among its keys. */
+            properties?: unknown;
+        };
+        /** @description The results by uuid. */
+        AnalyticsResults: {
+            /** @description One entry for each event. */
+            results: {
+                [key: string]: components["schemas"]["AnalyticsResult"];
+            };
+        };
+        /** @description What became of one event. */
+        AnalyticsResult: {
+            /**
+             * @description Whether the event is stored.
+             * @enum {string}
+             */
+            result: "ok" | "drop";
+            /**
+             * @description Why it was dropped, or what of it was left out.
+             * @enum {string}
+             */
+            details?: "dropped_performance_event" | "missing_event_name" | "event_name_too_long" | "missing_distinct_id" | "distinct_id_too_large" | "invalid_event_timestamp" | "malformed_event_properties" | "invalid_options" | "event_too_big" | "rejected" | "person_processing_disabled";
+        };
+        /** @description Why a batch was refused as a whole. */
+        AnalyticsError: {
+            /** @description A word for programs. */
+            error: string;
+            /** @description A sentence for people. */
+            error_description: string;
+            /**
+             * Format: uri
+             * @description Where to read more.
+             */
+            error_uri: string;
         };
         /** @description The acknowledgement. */
         Captured: {
@@ -1147,6 +3326,42 @@ export interface components {
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Somebody else changed the same field since the version that the request was made from. */
+        Conflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "server_error",
+                 *       "code": "conflict",
+                 *       "detail": "The feature flag was updated by ann@example.com since you started editing it. Please refresh and try again.",
+                 *       "attr": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The request breaks a rule; `detail` says the rule, and `error` repeats it where the action itself is refused. */
+        ActionRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "success": false,
+                 *       "error": "This feature flag has been deleted. Restore it before enabling it.",
+                 *       "type": "validation_error",
+                 *       "code": "invalid_input",
+                 *       "detail": "This feature flag has been deleted. Restore it before enabling it.",
+                 *       "attr": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["ActionError"] | components["schemas"]["Error"];
             };
         };
         /** @description The body is larger than 4 MiB. */
@@ -1271,7 +3486,7 @@ export interface components {
             content?: never;
         };
         /** @description One page of changes. */
-        ActivityPage: {
+        ActivityPageReply: {
             headers: {
                 [name: string]: unknown;
             };
@@ -1313,8 +3528,76 @@ export interface components {
                 "application/json": components["schemas"]["ActivityPage"];
             };
         };
+        /** @description The group types by index. */
+        GroupTypes: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "group_type": "company",
+                 *         "group_type_index": 0,
+                 *         "name_singular": "company",
+                 *         "name_plural": "companies",
+                 *         "created_at": "2026-01-20T09:30:00.123Z"
+                 *       }
+                 *     ]
+                 */
+                "application/json": components["schemas"]["GroupType"][];
+            };
+        };
+        /** @description The dashboard. */
+        DashboardReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "id": 55,
+                 *       "name": "Generated Dashboard: new-checkout Usage",
+                 *       "description": "This dashboard was generated by the feature flag with key (new-checkout)",
+                 *       "creation_mode": "template",
+                 *       "created_at": "2026-01-20T09:30:00.123Z",
+                 *       "deleted": false,
+                 *       "filters": {
+                 *         "date_from": "-30d"
+                 *       },
+                 *       "tiles": [
+                 *         {
+                 *           "id": 109,
+                 *           "insight": {
+                 *             "id": 109,
+                 *             "name": "Feature Flag Called Total Volume",
+                 *             "description": "Shows the number of total calls made on feature flag with key: new-checkout",
+                 *             "result": [
+                 *               {
+                 *                 "label": "true",
+                 *                 "breakdown_value": "true",
+                 *                 "count": 5,
+                 *                 "data": [
+                 *                   2,
+                 *                   3
+                 *                 ],
+                 *                 "days": [
+                 *                   "2026-01-20",
+                 *                   "2026-01-21"
+                 *                 ],
+                 *                 "aggregated_value": null
+                 *               }
+                 *             ]
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["Dashboard"];
+            };
+        };
         /** @description The definitions. */
-        FlagDefinitions: {
+        FlagDefinitionsReply: {
             headers: {
                 ETag: components["headers"]["ETag"];
                 "Cache-Control": components["headers"]["CacheControl"];
@@ -1344,7 +3627,8 @@ export interface components {
                  *           "version": 3,
                  *           "evaluation_runtime": "all",
                  *           "bucketing_identifier": "distinct_id",
-                 *           "evaluation_tags": []
+                 *           "evaluation_tags": [],
+                 *           "evaluation_contexts": []
                  *         }
                  *       ],
                  *       "group_type_mapping": {
@@ -1357,7 +3641,7 @@ export interface components {
             };
         };
         /** @description The events are stored. */
-        Captured: {
+        CapturedReply: {
             headers: {
                 [name: string]: unknown;
             };
@@ -1388,6 +3672,24 @@ export interface components {
             content: {
                 /** @example event submitted without an api_key */
                 "text/plain": string;
+            };
+        };
+        /** @description A header, the body or the list of events is not valid. Nothing was stored. */
+        AnalyticsRefusal: {
+            headers: {
+                Accept: components["headers"]["AcceptHint"];
+                "Accept-Encoding": components["headers"]["AcceptEncodingHint"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "duplicate_event_uuid",
+                 *       "error_description": "Two events of the batch have the same uuid.",
+                 *       "error_uri": "https://posthog.com/docs/api"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AnalyticsError"];
             };
         };
         /** @description The body is larger than allowed, before or after inflating. */
@@ -1438,8 +3740,28 @@ export interface components {
          * @example 1
          */
         FlagId: number;
+        /**
+         * @description The id of a cohort.
+         * @example 1
+         */
+        CohortId: number;
         /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
         ProjectToken: string;
+        /**
+         * @description The index of the group type.
+         * @example 0
+         */
+        GroupTypeIndex: number;
+        /**
+         * @description The most results to return. Values above 1000 are read as 1000; 0 is read as the default.
+         * @example 100
+         */
+        PageLimit: number;
+        /**
+         * @description How many results to pass over first.
+         * @example 0
+         */
+        PageOffset: number;
         /**
          * @description The key of the group by group type, as the JSON text of an object.
          * @example {"company": "acme"}
@@ -1461,13 +3783,78 @@ export interface components {
          * @description Which page, counted from 1.
          * @example 1
          */
-        ActivityPage: number;
+        ActivityPageParameter: number;
+        /**
+         * @description What to sort by; `-` before it puts the highest first. Flags without a value come last.
+         * @example -created_at
+         */
+        FlagOrder: "id" | "-id" | "key" | "-key" | "name" | "-name" | "active" | "-active" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | "last_called_at" | "-last_called_at" | "version" | "-version" | "created_by" | "-created_by" | "evaluation_runtime" | "-evaluation_runtime";
+        /**
+         * @description Only flags that are on (`true`), off (`false`), or on and stale (`STALE`).
+         * @example true
+         */
+        ActiveFilter: "STALE" | "false" | "true";
+        /**
+         * @description Only flags without variants (`boolean`), with variants (`multivariant`), or that are a remote configuration. `experiment` finds none, because Burgee has no experiments.
+         * @example boolean
+         */
+        TypeFilter: "boolean" | "experiment" | "multivariant" | "remote_config";
+        /**
+         * @description Only flags for this kind of SDK. `both` and `all` mean flags for every kind.
+         * @example server
+         */
+        RuntimeFilter: "both" | "all" | "client" | "server";
+        /**
+         * @description Only flags of the user with this id, or of several, with commas between.
+         * @example 1
+         */
+        CreatorFilter: string;
+        /**
+         * @description Only flags whose key or name contains this, whatever its case. A space stands for any run of spaces, hyphens and underscores. At most 200 characters.
+         * @example checkout
+         */
+        SearchFilter: string;
+        /**
+         * @description Only flags that carry one of these tags. A list as JSON text.
+         * @example ["web", "team-x"]
+         */
+        TagsFilter: string;
+        /**
+         * @description Only flags that carry none of these tags. A list as JSON text.
+         * @example ["legacy"]
+         */
+        ExcludedTagsFilter: string;
+        /**
+         * @description The keys of flags to leave out. A list as JSON text.
+         * @example ["old-checkout"]
+         */
+        ExcludedKeysFilter: string;
+        /**
+         * @description Only flags with evaluation tags, or only flags without.
+         * @example true
+         */
+        EvaluationTagsFilter: boolean;
+        /**
+         * @description The newer name of `has_evaluation_tags`; it goes before it.
+         * @example true
+         */
+        EvaluationContextsFilter: boolean;
+        /**
+         * @description Only the flag with this key, whatever its case.
+         * @example new-checkout
+         */
+        KeyFilter: string;
         /**
          * @description The shape of the reply: `2` and more (also when absent) gives `flags`, `1` the older `featureFlags`. Text that is no number is read as 1.
          * @example 2
          */
         EvaluationVersion: string;
-        /** @description How the body is encoded: `gzip` or `gzip-js`, or `base64`. Gzip is also recognised by the header and by its first bytes. */
+        /**
+         * @description The event as JSON, base64, base64 of gzip, or LZ-string with `compression=lz64`.
+         * @example eyJhcGlfa2V5IjoicGhjX2V4YW1wbGUiLCJldmVudCI6IngiLCJkaXN0aW5jdF9pZCI6InUifQ==
+         */
+        CaptureData: string;
+        /** @description How the body is encoded: `gzip` or `gzip-js`, `base64`, or `lz64`. Gzip is also recognised by the header and by its first bytes. */
         Compression: string;
         /** @description When the request was sent, in milliseconds since 1970; corrects a wrong clock. */
         SentAt: string;
@@ -1486,6 +3873,21 @@ export interface components {
          * @example private, must-revalidate
          */
         CacheControl: string;
+        /**
+         * @description The media type that would have been taken.
+         * @example application/json
+         */
+        AcceptHint: string;
+        /**
+         * @description The encodings that would have been taken.
+         * @example gzip, deflate, br
+         */
+        AcceptEncodingHint: string;
+        /**
+         * @description Always `true`.
+         * @example true
+         */
+        Deprecation: string;
         /**
          * @description Seconds to wait before the next try.
          * @example 1
@@ -1509,6 +3911,66 @@ export interface operations {
                  * @example 0
                  */
                 offset?: number;
+                /**
+                 * @description What to sort by; `-` before it puts the highest first. Flags without a value come last.
+                 * @example -created_at
+                 */
+                order?: components["parameters"]["FlagOrder"];
+                /**
+                 * @description Only flags that are on (`true`), off (`false`), or on and stale (`STALE`).
+                 * @example true
+                 */
+                active?: components["parameters"]["ActiveFilter"];
+                /**
+                 * @description Only flags without variants (`boolean`), with variants (`multivariant`), or that are a remote configuration. `experiment` finds none, because Burgee has no experiments.
+                 * @example boolean
+                 */
+                type?: components["parameters"]["TypeFilter"];
+                /**
+                 * @description Only flags for this kind of SDK. `both` and `all` mean flags for every kind.
+                 * @example server
+                 */
+                evaluation_runtime?: components["parameters"]["RuntimeFilter"];
+                /**
+                 * @description Only flags of the user with this id, or of several, with commas between.
+                 * @example 1
+                 */
+                created_by_id?: components["parameters"]["CreatorFilter"];
+                /**
+                 * @description Only flags whose key or name contains this, whatever its case. A space stands for any run of spaces, hyphens and underscores. At most 200 characters.
+                 * @example checkout
+                 */
+                search?: components["parameters"]["SearchFilter"];
+                /**
+                 * @description Only flags that carry one of these tags. A list as JSON text.
+                 * @example ["web", "team-x"]
+                 */
+                tags?: components["parameters"]["TagsFilter"];
+                /**
+                 * @description Only flags that carry none of these tags. A list as JSON text.
+                 * @example ["legacy"]
+                 */
+                excluded_tags?: components["parameters"]["ExcludedTagsFilter"];
+                /**
+                 * @description The keys of flags to leave out. A list as JSON text.
+                 * @example ["old-checkout"]
+                 */
+                excluded_properties?: components["parameters"]["ExcludedKeysFilter"];
+                /**
+                 * @description Only flags with evaluation tags, or only flags without.
+                 * @example true
+                 */
+                has_evaluation_tags?: components["parameters"]["EvaluationTagsFilter"];
+                /**
+                 * @description The newer name of `has_evaluation_tags`; it goes before it.
+                 * @example true
+                 */
+                has_evaluation_contexts?: components["parameters"]["EvaluationContextsFilter"];
+                /**
+                 * @description Only the flag with this key, whatever its case.
+                 * @example new-checkout
+                 */
+                key?: components["parameters"]["KeyFilter"];
                 /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
                 token?: components["parameters"]["ProjectToken"];
             };
@@ -1688,6 +4150,7 @@ export interface operations {
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["ServerError"];
@@ -1786,25 +4249,16 @@ export interface operations {
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
     };
-    listFeatureFlagActivity: {
+    getFeatureFlagStatus: {
         parameters: {
             query?: {
-                /**
-                 * @description The most entries to return. Values above 1000 are read as 1000.
-                 * @example 10
-                 */
-                limit?: components["parameters"]["ActivityLimit"];
-                /**
-                 * @description Which page, counted from 1.
-                 * @example 1
-                 */
-                page?: components["parameters"]["ActivityPage"];
                 /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
                 token?: components["parameters"]["ProjectToken"];
             };
@@ -1825,11 +4279,750 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["ActivityPage"];
+            /** @description The status, and how far the flag is rolled out. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "stale",
+                     *       "reason": "This boolean flag will always evaluate to \"true\"",
+                     *       "reason_states_rollout": true,
+                     *       "rollout": {
+                     *         "effectively_full_rollout": true,
+                     *         "has_targeting_conditions": false,
+                     *         "max_rollout_percentage": 100,
+                     *         "is_multivariate": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FlagStatus"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            /** @description There is no such flag or project. For a flag the status is told as well. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "invalid_request",
+                     *       "code": "not_found",
+                     *       "detail": "Not found.",
+                     *       "attr": null,
+                     *       "status": "unknown",
+                     *       "reason": "Flag could not be found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UnknownFlagStatus"];
+                };
+            };
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDependentFeatureFlags: {
+        parameters: {
+            query?: {
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The flags. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": 9,
+                     *         "key": "checkout-banner",
+                     *         "name": "The banner of the new checkout"
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["DependentFlag"][];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    checkActiveDependents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        /** @description The flag as some clients send it. It is not looked at. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "new-checkout"
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Whether there are such flags, and which. */
+            200: {
+                headers: {
+                    /**
+                     * @description Always `true`.
+                     * @example true
+                     */
+                    Deprecation?: string;
+                    /**
+                     * @description The date from which the operation may be gone.
+                     * @example Thu, 22 Jan 2026 00:00:00 GMT
+                     */
+                    Sunset?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "has_active_dependents": true,
+                     *       "dependent_flags": [
+                     *         {
+                     *           "id": 9,
+                     *           "key": "checkout-banner",
+                     *           "name": "The banner of the new checkout"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ActiveDependents"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testFeatureFlagEvaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        /** @description Whom to try the flag on. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "distinct_id": "user-42",
+                 *       "groups": {
+                 *         "company": "acme"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestEvaluationRequest"];
+            };
+        };
+        responses: {
+            /** @description What the flag is for this person, and why. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "flag_key": "new-checkout",
+                     *       "result": true,
+                     *       "reason": "condition_match",
+                     *       "reason_description": "Matched condition set 1",
+                     *       "condition_index": 0,
+                     *       "payload": null,
+                     *       "person_properties": {
+                     *         "plan": "pro"
+                     *       },
+                     *       "evaluation_distinct_id": "user-42",
+                     *       "conditions": [
+                     *         {
+                     *           "index": 0,
+                     *           "matched": true,
+                     *           "properties_matched": true,
+                     *           "explanation": "Matched condition set 1",
+                     *           "rollout_percentage": 50,
+                     *           "rollout_excluded": false,
+                     *           "variant": null,
+                     *           "properties": [
+                     *             {
+                     *               "key": "plan",
+                     *               "operator": "exact",
+                     *               "value": "pro",
+                     *               "type": "person",
+                     *               "actual_value": "pro",
+                     *               "matched": true,
+                     *               "explanation": "Matched"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TestEvaluation"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    enableFeatureFlag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The flag after the change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeatureFlag"];
+                };
+            };
+            400: components["responses"]["ActionRefused"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    disableFeatureFlag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The flag after the change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeatureFlag"];
+                };
+            };
+            400: components["responses"]["ActionRefused"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getFeatureFlagVersion: {
+        parameters: {
+            query?: {
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+                /**
+                 * @description A version that the flag has or had.
+                 * @example 1
+                 */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The flag as it was. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeatureFlagVersion"];
+                };
+            };
+            /** @description The flag has no history. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "validation_error",
+                     *       "code": "invalid_input",
+                     *       "detail": "Version history is not available for flags with encrypted payloads.",
+                     *       "attr": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            /** @description The activity log lacks entries that are needed. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "invalid_request",
+                     *       "code": "unprocessable_entity",
+                     *       "detail": "Activity log is incomplete. Cannot reconstruct version 2.",
+                     *       "attr": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    bulkDeleteFeatureFlags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description Which flags. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkDelete"];
+            };
+        };
+        responses: {
+            /** @description What was deleted, and what was not. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": [
+                     *         {
+                     *           "id": 1,
+                     *           "key": "new-checkout",
+                     *           "rollout_state": "fully_rolled_out",
+                     *           "active_variant": null
+                     *         }
+                     *       ],
+                     *       "errors": [
+                     *         {
+                     *           "id": 102,
+                     *           "reason": "Flag not found"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkDeleteResult"];
+                };
+            };
+            400: components["responses"]["ActionRefused"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    bulkUpdateFeatureFlagTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description Which flags, and what to do with which tags. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         101,
+                 *         102
+                 *       ],
+                 *       "action": "add",
+                 *       "tags": [
+                 *         "web"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkUpdateTags"];
+            };
+        };
+        responses: {
+            /** @description The flags with their tags, and what was not changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "updated": [
+                     *         {
+                     *           "id": 101,
+                     *           "key": "new-checkout",
+                     *           "tags": [
+                     *             "web"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "errors": [
+                     *         {
+                     *           "id": 102,
+                     *           "reason": "Flag not found"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkUpdateTagsResult"];
+                };
+            };
+            400: components["responses"]["ActionRefused"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFeatureFlagActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The most entries to return. Values above 1000 are read as 1000.
+                 * @example 10
+                 */
+                limit?: components["parameters"]["ActivityLimit"];
+                /**
+                 * @description Which page, counted from 1.
+                 * @example 1
+                 */
+                page?: components["parameters"]["ActivityPageParameter"];
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ActivityPageReply"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMatchingFeatureFlagIds: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only flags that are on (`true`), off (`false`), or on and stale (`STALE`).
+                 * @example true
+                 */
+                active?: components["parameters"]["ActiveFilter"];
+                /**
+                 * @description Only flags without variants (`boolean`), with variants (`multivariant`), or that are a remote configuration. `experiment` finds none, because Burgee has no experiments.
+                 * @example boolean
+                 */
+                type?: components["parameters"]["TypeFilter"];
+                /**
+                 * @description Only flags for this kind of SDK. `both` and `all` mean flags for every kind.
+                 * @example server
+                 */
+                evaluation_runtime?: components["parameters"]["RuntimeFilter"];
+                /**
+                 * @description Only flags of the user with this id, or of several, with commas between.
+                 * @example 1
+                 */
+                created_by_id?: components["parameters"]["CreatorFilter"];
+                /**
+                 * @description Only flags whose key or name contains this, whatever its case. A space stands for any run of spaces, hyphens and underscores. At most 200 characters.
+                 * @example checkout
+                 */
+                search?: components["parameters"]["SearchFilter"];
+                /**
+                 * @description Only flags that carry one of these tags. A list as JSON text.
+                 * @example ["web", "team-x"]
+                 */
+                tags?: components["parameters"]["TagsFilter"];
+                /**
+                 * @description Only flags that carry none of these tags. A list as JSON text.
+                 * @example ["legacy"]
+                 */
+                excluded_tags?: components["parameters"]["ExcludedTagsFilter"];
+                /**
+                 * @description The keys of flags to leave out. A list as JSON text.
+                 * @example ["old-checkout"]
+                 */
+                excluded_properties?: components["parameters"]["ExcludedKeysFilter"];
+                /**
+                 * @description Only flags with evaluation tags, or only flags without.
+                 * @example true
+                 */
+                has_evaluation_tags?: components["parameters"]["EvaluationTagsFilter"];
+                /**
+                 * @description The newer name of `has_evaluation_tags`; it goes before it.
+                 * @example true
+                 */
+                has_evaluation_contexts?: components["parameters"]["EvaluationContextsFilter"];
+                /**
+                 * @description Only the flag with this key, whatever its case.
+                 * @example new-checkout
+                 */
+                key?: components["parameters"]["KeyFilter"];
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ids, and how many there are. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ids": [
+                     *         7,
+                     *         3
+                     *       ],
+                     *       "total": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MatchingFlagIds"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFeatureFlagKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description The ids. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "ids": [
+                 *         7,
+                 *         "3"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["FlagIds"];
+            };
+        };
+        responses: {
+            /** @description The keys by id. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": {
+                     *         "3": "new-checkout",
+                     *         "7": "checkout-banner"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FlagKeys"];
+                };
+            };
+            /** @description The body breaks a rule, or nothing in it can be an id. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Invalid flag IDs provided",
+                     *       "type": "validation_error",
+                     *       "code": "invalid_input",
+                     *       "detail": "Invalid flag IDs provided",
+                     *       "attr": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ActionError"] | components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
@@ -1846,7 +5039,7 @@ export interface operations {
                  * @description Which page, counted from 1.
                  * @example 1
                  */
-                page?: components["parameters"]["ActivityPage"];
+                page?: components["parameters"]["ActivityPageParameter"];
                 /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
                 token?: components["parameters"]["ProjectToken"];
             };
@@ -1862,7 +5055,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["ActivityPage"];
+            200: components["responses"]["ActivityPageReply"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["PermissionDenied"];
@@ -1897,7 +5090,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["FlagDefinitions"];
+            200: components["responses"]["FlagDefinitionsReply"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotAuthenticated"];
@@ -2019,13 +5212,131 @@ export interface operations {
                      *           "version": 3,
                      *           "evaluation_runtime": "all",
                      *           "bucketing_identifier": "distinct_id",
-                     *           "evaluation_tags": []
+                     *           "evaluation_tags": [],
+                     *           "evaluation_contexts": []
                      *         },
                      *         "value": true
                      *       }
                      *     ]
                      */
                     "application/json": components["schemas"]["MyFlag"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getBlastRadius: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description The condition. Null is the same as one without filters. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "condition": {
+                 *         "properties": [
+                 *           {
+                 *             "key": "email",
+                 *             "type": "person",
+                 *             "operator": "icontains",
+                 *             "value": "@example.com"
+                 *           }
+                 *         ],
+                 *         "rollout_percentage": 50
+                 *       },
+                 *       "group_type_index": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["BlastRadiusRequest"];
+            };
+        };
+        responses: {
+            /** @description The two numbers, each under its older and its newer name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users_affected": 12,
+                     *       "total_users": 40,
+                     *       "affected": 12,
+                     *       "total": 40
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BlastRadius"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            /** @description The database does not answer, the count takes longer than 15 seconds, or too many counts are under way. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "server_error",
+                     *       "code": "service_unavailable",
+                     *       "detail": "Counting took longer than 15 seconds. Please try again later, or with fewer filters.",
+                     *       "attr": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createStaticCohortForFlag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cohort, which is still being filled. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlagCohort"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2072,6 +5383,1922 @@ export interface operations {
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["NotFound"];
+            /** @description A fault of the service; here above all a payload that no key decrypts. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "server_error",
+                     *       "code": "remote_config_decrypt_failed",
+                     *       "detail": "Failed to decrypt the remote config payload. Please contact support if the problem persists.",
+                     *       "attr": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only events of this name.
+                 * @example order placed
+                 */
+                event?: string;
+                /**
+                 * @description Only events of this distinct id.
+                 * @example user-42
+                 */
+                distinct_id?: string;
+                /**
+                 * @description Only events that report the use of the flag with this key (`$feature_flag`), or that carry its value (`$feature/<key>`).
+                 * @example new-checkout
+                 */
+                flag?: string;
+                /**
+                 * @description Only events later than this time. A time without a zone is UTC.
+                 * @example 2026-01-20T00:00:00Z
+                 */
+                after?: string;
+                /**
+                 * @description Only events earlier than this time. A time without a zone is UTC.
+                 * @example 2026-01-21T00:00:00Z
+                 */
+                before?: string;
+                /** @description Where the page begins; part of `next`. */
+                cursor?: string;
+                /**
+                 * @description The most events to return. Values above 1000 are read as 1000; 0 is read as the default.
+                 * @example 100
+                 */
+                limit?: number;
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "next": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3c",
+                     *           "event": "order placed",
+                     *           "distinct_id": "user-42",
+                     *           "properties": {
+                     *             "$feature/new-checkout": true,
+                     *             "total": 12.5
+                     *           },
+                     *           "timestamp": "2026-01-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCohorts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The most cohorts to return. Values above 1000 are read as 1000; 0 is the default.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description How many cohorts to pass over first.
+                 * @example 0
+                 */
+                offset?: number;
+                /**
+                 * @description Only cohorts whose name contains this text, whatever its case.
+                 * @example beta
+                 */
+                search?: string;
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of cohorts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CohortPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createCohort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description The cohort. `name` is required, and filters for a dynamic one. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Paying in Switzerland",
+                 *       "description": "Everybody there with a paid plan.",
+                 *       "filters": {
+                 *         "properties": {
+                 *           "type": "AND",
+                 *           "values": [
+                 *             {
+                 *               "type": "OR",
+                 *               "values": [
+                 *                 {
+                 *                   "key": "plan",
+                 *                   "type": "person",
+                 *                   "operator": "exact",
+                 *                   "value": [
+                 *                     "pro",
+                 *                     "team"
+                 *                   ]
+                 *                 }
+                 *               ]
+                 *             },
+                 *             {
+                 *               "key": "country",
+                 *               "type": "person",
+                 *               "operator": "exact",
+                 *               "value": "ch"
+                 *             }
+                 *           ]
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CohortCreate"];
+            };
+        };
+        responses: {
+            /** @description The cohort as it was stored. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cohort"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCohort: {
+        parameters: {
+            query?: {
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cohort. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cohort"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteCohort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            /** @description Hard delete is refused. */
+            405: {
+                headers: {
+                    /**
+                     * @description The methods that this path answers.
+                     * @example GET, HEAD, PATCH, OPTIONS
+                     */
+                    Allow?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "invalid_request",
+                     *       "code": "method_not_allowed",
+                     *       "detail": "Hard delete of this cohort is not allowed. Use PATCH to set deleted to true.",
+                     *       "attr": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCohort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Paying in the Alps"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CohortInput"];
+            };
+        };
+        responses: {
+            /** @description The cohort after the change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cohort"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCohortPersons: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The most persons to return. Values above 1000 are read as 1000; 0 is the default.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description How many persons to pass over first.
+                 * @example 0
+                 */
+                offset?: number;
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of persons. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "0192f0c1-7c40-7c7e-8f5a-2f6f1f0a9b3c",
+                     *           "uuid": "0192f0c1-7c40-7c7e-8f5a-2f6f1f0a9b3c",
+                     *           "type": "person",
+                     *           "name": "ann@example.com",
+                     *           "distinct_ids": [
+                     *             "ann",
+                     *             "0192f0c1-6ffe-7c7e-8f5a-2f6f1f0a9b3c"
+                     *           ],
+                     *           "properties": {
+                     *             "email": "ann@example.com",
+                     *             "plan": "pro"
+                     *           },
+                     *           "is_identified": true,
+                     *           "created_at": "2026-01-20T09:30:00.123Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CohortPersonPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addPersonsToStaticCohort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        /** @description Whom to add; at least one of the two lists. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "distinct_ids": [
+                 *         "ann",
+                 *         "bob"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CohortPersonIds"];
+            };
+        };
+        responses: {
+            /** @description What was done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "added": 1,
+                     *       "already_members": 1,
+                     *       "unknown": 0,
+                     *       "unknown_ids": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CohortAddition"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removePersonFromStaticCohort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        /** @description Whom to remove; at least one of the three fields. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "distinct_ids": [
+                 *         "bob"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CohortPersonRemoval"];
+            };
+        };
+        responses: {
+            /** @description What was done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "removed": 1,
+                     *       "not_members": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CohortRemoval"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    uploadCohortMembers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a cohort.
+                 * @example 1
+                 */
+                id: components["parameters"]["CohortId"];
+            };
+            cookie?: never;
+        };
+        /** @description The file. */
+        requestBody: {
+            content: {
+                /**
+                 * @example distinct_id
+                 *     ann
+                 *     bob
+                 */
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description What was done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "added": 1,
+                     *       "already_members": 0,
+                     *       "unknown": 1,
+                     *       "unknown_ids": [
+                     *         "bob"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CohortAddition"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getCurrentUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentUser"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateCurrentUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The names to change. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "first_name": "Ann",
+                 *       "last_name": "Example"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CurrentUserInput"];
+            };
+        };
+        responses: {
+            /** @description The user after the change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentUser"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listProjects: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The most results to return. Values above 1000 are read as 1000; 0 is read as the default.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description How many results to pass over first.
+                 * @example 0
+                 */
+                offset?: components["parameters"]["PageOffset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of projects. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": 1,
+                     *           "uuid": "5b0f6a9e-1f55-4d0a-8f0e-6a3f0e2b9c44",
+                     *           "name": "Shop",
+                     *           "api_token": "phc_exampleexampleexampleexample",
+                     *           "secret_api_token": null,
+                     *           "has_secret_api_token_backup": false,
+                     *           "timezone": "Europe/Berlin",
+                     *           "flag_requests_per_month": null,
+                     *           "created_at": "2026-01-20T09:30:00.123Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProjectPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The project. Only `name` is required. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Shop",
+                 *       "timezone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProjectCreate"];
+            };
+        };
+        responses: {
+            /** @description The project, with its secret key. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "uuid": "5b0f6a9e-1f55-4d0a-8f0e-6a3f0e2b9c44",
+                     *       "name": "Shop",
+                     *       "api_token": "phc_exampleexampleexampleexample",
+                     *       "secret_api_token": "phs_exampleexampleexampleexample",
+                     *       "has_secret_api_token_backup": false,
+                     *       "timezone": "Europe/Berlin",
+                     *       "flag_requests_per_month": null,
+                     *       "created_at": "2026-01-20T09:30:00.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getProject: {
+        parameters: {
+            query?: {
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The project. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "uuid": "5b0f6a9e-1f55-4d0a-8f0e-6a3f0e2b9c44",
+                     *       "name": "Shop",
+                     *       "api_token": "phc_exampleexampleexampleexample",
+                     *       "secret_api_token": null,
+                     *       "has_secret_api_token_backup": false,
+                     *       "timezone": "Europe/Berlin",
+                     *       "flag_requests_per_month": null,
+                     *       "created_at": "2026-01-20T09:30:00.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields to change. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "timezone": "Europe/Berlin",
+                 *       "flag_requests_per_month": 1000000
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProjectInput"];
+            };
+        };
+        responses: {
+            /** @description The project after the change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "uuid": "5b0f6a9e-1f55-4d0a-8f0e-6a3f0e2b9c44",
+                     *       "name": "Shop",
+                     *       "api_token": "phc_exampleexampleexampleexample",
+                     *       "secret_api_token": null,
+                     *       "has_secret_api_token_backup": false,
+                     *       "timezone": "Europe/Berlin",
+                     *       "flag_requests_per_month": null,
+                     *       "created_at": "2026-01-20T09:30:00.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateProjectSecretKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The project, with its new secret key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "uuid": "5b0f6a9e-1f55-4d0a-8f0e-6a3f0e2b9c44",
+                     *       "name": "Shop",
+                     *       "api_token": "phc_exampleexampleexampleexample",
+                     *       "secret_api_token": "phs_exampleexampleexampleexample",
+                     *       "has_secret_api_token_backup": false,
+                     *       "timezone": "Europe/Berlin",
+                     *       "flag_requests_per_month": null,
+                     *       "created_at": "2026-01-20T09:30:00.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteProjectSecretKeyBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The project. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "uuid": "5b0f6a9e-1f55-4d0a-8f0e-6a3f0e2b9c44",
+                     *       "name": "Shop",
+                     *       "api_token": "phc_exampleexampleexampleexample",
+                     *       "secret_api_token": null,
+                     *       "has_secret_api_token_backup": false,
+                     *       "timezone": "Europe/Berlin",
+                     *       "flag_requests_per_month": null,
+                     *       "created_at": "2026-01-20T09:30:00.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPersonalApiKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "0b7c6a1e-4a30-4a6e-9d6b-3a51c2f7f0e4",
+                     *         "label": "CI",
+                     *         "value": null,
+                     *         "mask_value": "phx_...x7Qa",
+                     *         "created_at": "2026-01-20T09:30:00.123Z",
+                     *         "user_id": 1,
+                     *         "scopes": [
+                     *           "feature_flag:read"
+                     *         ],
+                     *         "scoped_teams": [
+                     *           1
+                     *         ]
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["PersonalApiKey"][];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPersonalApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The key. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "label": "CI",
+                 *       "scopes": [
+                 *         "feature_flag:read"
+                 *       ],
+                 *       "scoped_teams": [
+                 *         1
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PersonalApiKeyCreate"];
+            };
+        };
+        responses: {
+            /** @description The key, with its secret. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0b7c6a1e-4a30-4a6e-9d6b-3a51c2f7f0e4",
+                     *       "label": "CI",
+                     *       "value": "phx_exampleexampleexampleexampx7Qa",
+                     *       "mask_value": "phx_...x7Qa",
+                     *       "created_at": "2026-01-20T09:30:00.123Z",
+                     *       "user_id": 1,
+                     *       "scopes": [
+                     *         "feature_flag:read"
+                     *       ],
+                     *       "scoped_teams": [
+                     *         1
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PersonalApiKey"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPersonalApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a personal API key of the caller.
+                 * @example 0b7c6a1e-4a30-4a6e-9d6b-3a51c2f7f0e4
+                 */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0b7c6a1e-4a30-4a6e-9d6b-3a51c2f7f0e4",
+                     *       "label": "CI",
+                     *       "value": null,
+                     *       "mask_value": "phx_...x7Qa",
+                     *       "created_at": "2026-01-20T09:30:00.123Z",
+                     *       "user_id": 1,
+                     *       "scopes": [
+                     *         "feature_flag:read"
+                     *       ],
+                     *       "scoped_teams": [
+                     *         1
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PersonalApiKey"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokePersonalApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a personal API key of the caller.
+                 * @example 0b7c6a1e-4a30-4a6e-9d6b-3a51c2f7f0e4
+                 */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is revoked. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updatePersonalApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a personal API key of the caller.
+                 * @example 0b7c6a1e-4a30-4a6e-9d6b-3a51c2f7f0e4
+                 */
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description The new label. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "label": "Deployments"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PersonalApiKeyInput"];
+            };
+        };
+        responses: {
+            /** @description The key after the change. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0b7c6a1e-4a30-4a6e-9d6b-3a51c2f7f0e4",
+                     *       "label": "CI",
+                     *       "value": null,
+                     *       "mask_value": "phx_...x7Qa",
+                     *       "created_at": "2026-01-20T09:30:00.123Z",
+                     *       "user_id": 1,
+                     *       "scopes": [
+                     *         "feature_flag:read"
+                     *       ],
+                     *       "scoped_teams": [
+                     *         1
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PersonalApiKey"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPersons: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only the person that this id belongs to.
+                 * @example user-42
+                 */
+                distinct_id?: string;
+                /**
+                 * @description The most results to return. Values above 1000 are read as 1000; 0 is read as the default.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /** @description Where the page begins; `next` has it. */
+                cursor?: number;
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of persons. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "next": null,
+                     *       "results": [
+                     *         {
+                     *           "id": 1,
+                     *           "uuid": "019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3c",
+                     *           "distinct_ids": [
+                     *             "user-42"
+                     *           ],
+                     *           "properties": {
+                     *             "email": "ann@example.com",
+                     *             "plan": "pro"
+                     *           },
+                     *           "is_identified": true,
+                     *           "created_at": "2026-01-20T09:30:00.123Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PersonPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPerson: {
+        parameters: {
+            query?: {
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The `uuid` of a person.
+                 * @example 019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3c
+                 */
+                uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "uuid": "019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3c",
+                     *       "distinct_ids": [
+                     *         "user-42"
+                     *       ],
+                     *       "properties": {
+                     *         "email": "ann@example.com",
+                     *         "plan": "pro"
+                     *       },
+                     *       "is_identified": true,
+                     *       "created_at": "2026-01-20T09:30:00.123Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deletePerson: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Whether to delete the person's events too.
+                 * @example false
+                 */
+                delete_events?: boolean;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The `uuid` of a person.
+                 * @example 019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3c
+                 */
+                uuid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The person is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listGroups: {
+        parameters: {
+            query: {
+                /**
+                 * @description The index of the group type.
+                 * @example 0
+                 */
+                group_type_index: components["parameters"]["GroupTypeIndex"];
+                /**
+                 * @description Only the group with this key.
+                 * @example acme
+                 */
+                group_key?: string;
+                /**
+                 * @description The most results to return. Values above 1000 are read as 1000; 0 is read as the default.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /** @description Where the page begins; `next` has it. */
+                cursor?: string;
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of groups. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "next": null,
+                     *       "results": [
+                     *         {
+                     *           "group_type_index": 0,
+                     *           "group_key": "acme",
+                     *           "group_properties": {
+                     *             "plan": "pro"
+                     *           },
+                     *           "created_at": "2026-01-20T09:30:00.123Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GroupPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteGroup: {
+        parameters: {
+            query: {
+                /**
+                 * @description The index of the group type.
+                 * @example 0
+                 */
+                group_type_index: components["parameters"]["GroupTypeIndex"];
+                /**
+                 * @description The key of the group.
+                 * @example acme
+                 */
+                group_key: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The group is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listGroupTypes: {
+        parameters: {
+            query?: {
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["GroupTypes"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    nameGroupTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        /** @description The group types to name. */
+        requestBody: {
+            content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "group_type_index": 0,
+                 *         "name_singular": "company",
+                 *         "name_plural": "companies"
+                 *       }
+                 *     ]
+                 */
+                "application/json": components["schemas"]["GroupTypeNames"][];
+            };
+        };
+        responses: {
+            200: components["responses"]["GroupTypes"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createUsageDashboard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        /** @description The flag as some clients send it. It is not looked at. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "new-checkout"
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The flag has a usage dashboard. */
+            200: {
+                headers: {
+                    Deprecation: components["headers"]["Deprecation"];
+                    /**
+                     * @description The date that the reference server announces.
+                     * @example Fri, 25 Sep 2026 00:00:00 GMT
+                     */
+                    Sunset?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description The flag is deleted, or the body is no JSON object. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "This feature flag has been deleted. Restore it before generating a usage dashboard.",
+                     *       "type": "validation_error",
+                     *       "code": "invalid_input",
+                     *       "detail": "This feature flag has been deleted. Restore it before generating a usage dashboard.",
+                     *       "attr": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ActionError"] | components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    enrichUsageDashboard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a feature flag.
+                 * @example 1
+                 */
+                id: components["parameters"]["FlagId"];
+            };
+            cookie?: never;
+        };
+        /** @description The flag as some clients send it. It is not looked at. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "new-checkout"
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The tiles were added. */
+            200: {
+                headers: {
+                    Deprecation: components["headers"]["Deprecation"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description The dashboard cannot be enriched; `error` says why. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": false,
+                     *       "error": "Usage dashboard already has enriched data",
+                     *       "type": "validation_error",
+                     *       "code": "invalid_input",
+                     *       "detail": "Usage dashboard already has enriched data",
+                     *       "attr": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ActionError"] | components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDashboards: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The most dashboards to return. Values above 1000 are read as 1000; 0 is read as the default.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description How many dashboards to pass over first.
+                 * @example 0
+                 */
+                offset?: number;
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of dashboards. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": 55,
+                     *           "name": "Generated Dashboard: new-checkout Usage",
+                     *           "description": "This dashboard was generated by the feature flag with key (new-checkout)",
+                     *           "creation_mode": "template",
+                     *           "created_at": "2026-01-20T09:30:00.123Z",
+                     *           "deleted": false,
+                     *           "filters": {
+                     *             "date_from": "-30d"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DashboardPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDashboard: {
+        parameters: {
+            query?: {
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a dashboard.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["DashboardReply"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateDashboard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+                /**
+                 * @description The id of a dashboard.
+                 * @example 1
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description What to change. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "The new checkout"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DashboardInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["DashboardReply"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["ServerError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listRequestUsage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The first day; thirty days before the last one by default.
+                 * @example 2026-01-01
+                 */
+                date_from?: string;
+                /**
+                 * @description The last day, today by default. It is at most 366 days after the first.
+                 * @example 2026-01-31
+                 */
+                date_to?: string;
+                /**
+                 * @description The most counts to return. Values above 1000 are read as 1000; 0 is read as the default.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description How many counts to pass over first.
+                 * @example 0
+                 */
+                offset?: number;
+                /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
+                token?: components["parameters"]["ProjectToken"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a project, or `@current` for the project of the key.
+                 * @example 1
+                 */
+                project_id: components["parameters"]["ProjectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of counts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "date": "2026-01-20",
+                     *           "kind": "evaluation",
+                     *           "sdk": "posthog-node",
+                     *           "sdk_version": "5.70.0",
+                     *           "requests": 1200
+                     *         }
+                     *       ],
+                     *       "month": {
+                     *         "date_from": "2026-01-01",
+                     *         "used": 1200,
+                     *         "quota": 1000000
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RequestUsagePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["NotFound"];
             500: components["responses"]["ServerError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2098,7 +7325,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["FlagDefinitions"];
+            200: components["responses"]["FlagDefinitionsReply"];
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotAuthenticated"];
@@ -2170,10 +7397,12 @@ export interface operations {
                 v?: components["parameters"]["EvaluationVersion"];
                 /** @description Whether to add the settings of browser SDKs to the reply. Absent it is true when `v` is absent too, and on `/decide`. */
                 config?: boolean;
-                /** @description How the body is encoded: `gzip` or `gzip-js`, or `base64`. Gzip is also recognised by the header and by its first bytes. */
+                /** @description How the body is encoded: `gzip` or `gzip-js`, `base64`, or `lz64`. Gzip is also recognised by the header and by its first bytes. */
                 compression?: components["parameters"]["Compression"];
                 /** @description Only flags whose key begins with `survey-targeting-`. */
                 only_evaluate_survey_feature_flags?: boolean;
+                /** @description Says of each condition what became of it, in the shape of `v=2` only, and stores nothing. */
+                detailed_analysis?: boolean;
                 /** @description Stored properties of the person are left out, and nothing is stored. */
                 only_use_override_person_properties?: boolean;
             };
@@ -2356,10 +7585,46 @@ export interface operations {
             503: components["responses"]["IngestUnavailable"];
         };
     };
+    captureEventByQuery: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The event as JSON, base64, base64 of gzip, or LZ-string with `compression=lz64`.
+                 * @example eyJhcGlfa2V5IjoicGhjX2V4YW1wbGUiLCJldmVudCI6IngiLCJkaXN0aW5jdF9pZCI6InUifQ==
+                 */
+                data?: components["parameters"]["CaptureData"];
+                /** @description How the body is encoded: `gzip` or `gzip-js`, `base64`, or `lz64`. Gzip is also recognised by the header and by its first bytes. */
+                compression?: components["parameters"]["Compression"];
+                /** @description When the request was sent, in milliseconds since 1970; corrects a wrong clock. */
+                _?: components["parameters"]["SentAt"];
+                /** @description With `1` a stored request is answered 204 without a body. */
+                beacon?: components["parameters"]["Beacon"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["CapturedReply"];
+            /** @description Stored; the reply to `beacon=1`. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["CaptureBadRequest"];
+            401: components["responses"]["CaptureUnauthorized"];
+            413: components["responses"]["IngestTooLarge"];
+            500: components["responses"]["IngestServerError"];
+            503: components["responses"]["IngestUnavailable"];
+        };
+    };
     captureEvent: {
         parameters: {
             query?: {
-                /** @description How the body is encoded: `gzip` or `gzip-js`, or `base64`. Gzip is also recognised by the header and by its first bytes. */
+                /** @description How the body is encoded: `gzip` or `gzip-js`, `base64`, or `lz64`. Gzip is also recognised by the header and by its first bytes. */
                 compression?: components["parameters"]["Compression"];
                 /** @description When the request was sent, in milliseconds since 1970; corrects a wrong clock. */
                 _?: components["parameters"]["SentAt"];
@@ -2392,7 +7657,7 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["Captured"];
+            200: components["responses"]["CapturedReply"];
             /** @description Stored; the reply to `beacon=1`. */
             204: {
                 headers: {
@@ -2410,7 +7675,7 @@ export interface operations {
     captureBatch: {
         parameters: {
             query?: {
-                /** @description How the body is encoded: `gzip` or `gzip-js`, or `base64`. Gzip is also recognised by the header and by its first bytes. */
+                /** @description How the body is encoded: `gzip` or `gzip-js`, `base64`, or `lz64`. Gzip is also recognised by the header and by its first bytes. */
                 compression?: components["parameters"]["Compression"];
                 /** @description When the request was sent, in milliseconds since 1970; corrects a wrong clock. */
                 _?: components["parameters"]["SentAt"];
@@ -2446,7 +7711,7 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["Captured"];
+            200: components["responses"]["CapturedReply"];
             /** @description Stored; the reply to `beacon=1`. */
             204: {
                 headers: {
@@ -2459,6 +7724,233 @@ export interface operations {
             413: components["responses"]["IngestTooLarge"];
             500: components["responses"]["IngestServerError"];
             503: components["responses"]["IngestUnavailable"];
+        };
+    };
+    captureAnalyticsEvents: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The client.
+                 * @example posthog-node/5.70.0
+                 */
+                "User-Agent": string;
+                /**
+                 * @description Name and version of the SDK; they become `$lib` and `$lib_version`.
+                 * @example posthog-node/5.70.0
+                 */
+                "PostHog-Sdk-Info": string;
+                /**
+                 * @description Which try this is, counted from 1.
+                 * @example 1
+                 */
+                "PostHog-Attempt": number;
+                /**
+                 * @description A UUID that stays the same over all tries. It is sent back.
+                 * @example 019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3d
+                 */
+                "PostHog-Request-Id": string;
+                /**
+                 * @description The clock of the client when this try was sent.
+                 * @example 2026-01-20T09:30:01Z
+                 */
+                "PostHog-Request-Timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The events, in order. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "created_at": "2026-01-20T09:30:01Z",
+                 *       "batch": [
+                 *         {
+                 *           "event": "order placed",
+                 *           "uuid": "019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3e",
+                 *           "distinct_id": "user-42",
+                 *           "timestamp": "2026-01-20T09:30:00Z",
+                 *           "options": {
+                 *             "process_person_profile": true
+                 *           },
+                 *           "properties": {
+                 *             "total": 12.5,
+                 *             "$set": {
+                 *               "plan": "pro"
+                 *             }
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AnalyticsBatch"];
+            };
+        };
+        responses: {
+            /** @description What became of each event, by uuid. */
+            200: {
+                headers: {
+                    /**
+                     * @description The id that the request was sent with.
+                     * @example 019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3d
+                     */
+                    "PostHog-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": {
+                     *         "019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3e": {
+                     *           "result": "ok"
+                     *         },
+                     *         "019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3f": {
+                     *           "result": "drop",
+                     *           "details": "missing_event_name"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AnalyticsResults"];
+                };
+            };
+            400: components["responses"]["AnalyticsRefusal"];
+            /** @description No bearer token, an impossible one, or one that no project has. */
+            401: {
+                headers: {
+                    Accept: components["headers"]["AcceptHint"];
+                    "Accept-Encoding": components["headers"]["AcceptEncodingHint"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_api_token",
+                     *       "error_description": "The API key is not valid: unknown.",
+                     *       "error_uri": "https://posthog.com/docs/api"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AnalyticsError"];
+                };
+            };
+            /** @description The body is larger than allowed, as sent or unpacked. */
+            413: {
+                headers: {
+                    Accept: components["headers"]["AcceptHint"];
+                    "Accept-Encoding": components["headers"]["AcceptEncodingHint"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "payload_too_large",
+                     *       "error_description": "The body is larger than 10485760 bytes.",
+                     *       "error_uri": "https://posthog.com/docs/api"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AnalyticsError"];
+                };
+            };
+            /** @description Another media type than JSON, or an encoding that is not known. */
+            415: {
+                headers: {
+                    Accept: components["headers"]["AcceptHint"];
+                    "Accept-Encoding": components["headers"]["AcceptEncodingHint"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unsupported_encoding",
+                     *       "error_description": "The encoding \"compress\" is not supported.",
+                     *       "error_uri": "https://posthog.com/docs/api"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AnalyticsError"];
+                };
+            };
+            /** @description A fault of the service. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    Accept: components["headers"]["AcceptHint"];
+                    "Accept-Encoding": components["headers"]["AcceptEncodingHint"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "internal_error",
+                     *       "error_description": "A server error occurred.",
+                     *       "error_uri": "https://posthog.com/docs/api"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AnalyticsError"];
+                };
+            };
+            /** @description The database does not answer, or the buffer is full. Try again shortly. */
+            503: {
+                headers: {
+                    Accept: components["headers"]["AcceptHint"];
+                    "Accept-Encoding": components["headers"]["AcceptEncodingHint"];
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "service_unavailable",
+                     *       "error_description": "The database is unavailable. Please try again shortly.",
+                     *       "error_uri": "https://posthog.com/docs/api"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AnalyticsError"];
+                };
+            };
+        };
+    };
+    discardTelemetry: {
+        parameters: {
+            query?: {
+                /** @description With `1` a stored request is answered 204 without a body. */
+                beacon?: components["parameters"]["Beacon"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Anything, up to 25 MiB. */
+        requestBody?: {
+            content: {
+                /** @example {"resourceLogs": []} */
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description It was thrown away. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "Ok"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Captured"];
+                };
+            };
+            /** @description It was thrown away; the reply to `beacon=1`. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["CaptureBadRequest"];
+            413: components["responses"]["IngestTooLarge"];
+            500: components["responses"]["IngestServerError"];
         };
     };
 }

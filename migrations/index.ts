@@ -4,6 +4,12 @@ import * as featureFlags from './0002-feature-flags.ts';
 import * as personsAndGroups from './0003-persons-and-groups.ts';
 import * as events from './0004-events.ts';
 import * as evaluationData from './0005-evaluation-data.ts';
+import * as flagDependencies from './0006-flag-dependencies.ts';
+import * as jobsAndCohortCounts from './0008-jobs-and-cohort-counts.ts';
+import * as dashboards from './0010-dashboards.ts';
+import * as flagUsage from './0011-flag-usage.ts';
+import * as identityEndpoints from './0012-identity-endpoints.ts';
+import * as personsEndpoints from './0013-persons-endpoints.ts';
 
 interface NamedMigration extends Knex.Migration {
   readonly name: string;
@@ -16,6 +22,12 @@ const migrations: NamedMigration[] = [
   { name: '0003-persons-and-groups', ...personsAndGroups },
   { name: '0004-events', ...events },
   { name: '0005-evaluation-data', ...evaluationData },
+  { name: '0006-flag-dependencies', ...flagDependencies },
+  { name: '0008-jobs-and-cohort-counts', ...jobsAndCohortCounts },
+  { name: '0010-dashboards', ...dashboards },
+  { name: '0011-flag-usage', ...flagUsage },
+  { name: '0012-identity-endpoints', ...identityEndpoints },
+  { name: '0013-persons-endpoints', ...personsEndpoints },
 ];
 
 /** The migration source that Knex, the service and the tests share. */

@@ -1,3 +1,4 @@
+import type { FlagLimits } from './domain/flags/flag-limits.ts';
 import type { BootstrapKeys } from './domain/projects/bootstrap.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -12,9 +13,12 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** The first one encrypts secret payloads, all of them decrypt. */
   readonly encryptionKeys: readonly string[];
+  readonly flagLimits: FlagLimits;
+  /** How many days events are kept after the day of their receipt. */
+  readonly eventsRetentionDays: number;
   /** Used by the first start on an empty database only. */
   readonly bootstrapKeys: BootstrapKeys;
-  /** Whether replies are checked against the contract; never in production. */
+  /** Whether every reply is checked against the contract; in production a few are. */
   readonly checkReplies: boolean;
 }
 
@@ -42,6 +46,10 @@ const LOG_LEVELS: readonly LogLevel[] = [
 ];
 
 const PORT_MAX = 65_535;
+const FLAGS_MAX = 1_000_000;
+/** The largest body that the management API takes; larger filters never arrive. */
+const FILTERS_MAX_BYTES = 4_194_304;
+const RETENTION_DAYS_MAX = 36_500;
 
 /** The shape that every SDK and the capture endpoint accept of a project API key. */
 const PROJECT_API_KEY = /^(?!phx_)[\x21-\x7e]{1,64}$/;
@@ -80,6 +88,26 @@ export function readConfig(env: Environment): Config {
       parseEncryptionKeys,
       `must be texts of at least ${ENCRYPTION_KEY_MIN_LENGTH} characters, separated by commas`,
     ),
+    flagLimits: {
+      maxFlagsPerProject: read(
+        'BURGEE_MAX_FLAGS_PER_PROJECT',
+        2_000,
+        wholeNumberTo(FLAGS_MAX),
+        `must be a whole number from 1 to ${FLAGS_MAX}`,
+      ),
+      maxFiltersBytes: read(
+        'BURGEE_MAX_FILTERS_BYTES',
+        524_288,
+        wholeNumberTo(FILTERS_MAX_BYTES),
+        `must be a whole number from 1 to ${FILTERS_MAX_BYTES}`,
+      ),
+    },
+    eventsRetentionDays: read(
+      'BURGEE_EVENTS_RETENTION_DAYS',
+      90,
+      wholeNumberTo(RETENTION_DAYS_MAX),
+      `must be a whole number from 1 to ${RETENTION_DAYS_MAX}`,
+    ),
     bootstrapKeys: {
       projectApiKey: read(
         'BURGEE_PROJECT_API_KEY',
@@ -117,6 +145,13 @@ function parseEncryptionKeys(text: string): string[] | undefined {
 function parsePort(text: string): number | undefined {
   const port = Number(text);
   return /^\d+$/.test(text) && port <= PORT_MAX ? port : undefined;
+}
+
+function wholeNumberTo(max: number): (text: string) => number | undefined {
+  return (text) => {
+    const value = Number(text);
+    return /^\d+$/.test(text) && value >= 1 && value <= max ? value : undefined;
+  };
 }
 
 function parseLogLevel(text: string): LogLevel | undefined {

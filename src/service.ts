@@ -1,10 +1,12 @@
 import type { Config } from './config.ts';
-import { toDomainError } from './domain/database/database-error.ts';
+import { createHttp } from './create-http.ts';
+import { createWorker } from './create-worker.ts';
+import { createAudienceCounter } from './domain/audience/audience-counter.ts';
 import type { Db } from './domain/database/db.ts';
 import { migrateToLatest } from './domain/database/migrate.ts';
 import { readPoolStats } from './domain/database/pool-stats.ts';
 import { createEventBuffer, type EventBuffer } from './domain/events/event-buffer.ts';
-import { keepPartitionsAhead } from './domain/events/partition-keeper.ts';
+import { keepPartitions } from './domain/events/partition-keeper.ts';
 import { createPayloadCipher } from './domain/flags/payload-encryption.ts';
 import { compilePattern } from './domain/patterns.ts';
 import { createStoredDataLoader } from './domain/persons/stored-data-loader.ts';
@@ -13,20 +15,14 @@ import { IdentityStore } from './domain/projects/identity-store.ts';
 import { raiseProjectRevision } from './domain/projects/projects-writes.ts';
 import { createChangeListener } from './domain/snapshots/change-listener.ts';
 import { SnapshotStore } from './domain/snapshots/snapshot-store.ts';
+import { keepFlagUsage } from './domain/usage/flag-usage-keeper.ts';
 import { createRequestUsage } from './domain/usage/request-usage.ts';
 import { readEncryptionKeys } from './encryption-keys.ts';
 import { createHandlers } from './handlers/index.ts';
 import { type OpenDatabase, openDatabase } from './open-database.ts';
-import { createAnswer } from './server/answer.ts';
-import { createContract } from './server/contract.ts';
-import { readContract } from './server/contract-document.ts';
-import { createHapi, requestListenerOf } from './server/create-server.ts';
 import { type Application, createFront } from './server/front.ts';
-import { createHotPath } from './server/hot-path.ts';
-import { createIngest } from './server/ingest.ts';
 import type { Log } from './server/log.ts';
 import { createMetrics, type Metrics } from './server/metrics.ts';
-import { createReplyCheck } from './server/reply-check.ts';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -52,8 +48,8 @@ export interface Service {
 const STOP_GRACE_MS = 10_000;
 
 /**
- * Builds Burgee and starts it. This is the one place where things are constructed. When a step
- * fails, the steps before it are undone.
+ * Builds Burgee and starts it. Here, and in the two files beside it for HTTP and for the worker, is
+ * where things are constructed. When a step fails, the steps before it are undone.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const front = createFront();
@@ -118,6 +114,10 @@ async function startApplication(
       // The change is committed; the listener or the next comparison brings it.
       log.warn({ err: error }, 'A change could not be loaded right after its commit.');
     });
+  const onIdentitiesChanged = () => {
+    identities.forget();
+    snapshots.forgetUnknownTokens();
+  };
   const events = createEventBuffer({
     db,
     log,
@@ -125,22 +125,16 @@ async function startApplication(
       const revision = await raiseProjectRevision(tx, projectId);
       return () => onCommitted(projectId, revision);
     },
+    onMergeRefused: ({ projectId, reason }) => metrics.countRefusedMerge(projectId, reason),
   });
-  const usage = createRequestUsage({
-    db,
-    now,
-    log,
-    quotas: () => quotasOf(snapshots),
-  });
+  const usage = createRequestUsage({ db, now, log, quotas: () => quotasOf(snapshots) });
+  const jobs = createWorker({ db, log, snapshots, now });
   const listener = createChangeListener({
     connection,
     db,
     log,
     onProject: (projectId, revision) => snapshots.catchUp(projectId, revision),
-    onIdentity: () => {
-      identities.forget();
-      snapshots.forgetUnknownTokens();
-    },
+    onIdentity: onIdentitiesChanged,
     ...(options.pollEveryMs === undefined ? {} : { pollEveryMs: options.pollEveryMs }),
   });
   addGauges(metrics, db, snapshots, events);
@@ -153,39 +147,38 @@ async function startApplication(
     usage,
     compilePattern,
     payloadCipher: createPayloadCipher(readEncryptionKeys(config)),
+    limits: config.flagLimits,
     now,
     observeEvaluation: metrics.observeEvaluation,
     onCommitted,
+    onIdentitiesChanged,
+    onJobsAdded: () => jobs.wake(),
+    countAudience: createAudienceCounter(db),
   });
-  const document = readContract();
-  const contract = await createContract({ document, handlers, gatekeeper: identities });
-  const { answer, recordRefusal } = createAnswer({
-    contract,
-    answerIngest: createIngest(contract, handlers),
-    metrics,
-    log,
-    logsTraffic: config.logLevel === 'debug' || config.logLevel === 'trace',
-    checkReply: config.checkReplies ? createReplyCheck(document.definition) : null,
-    translateError: toDomainError,
-  });
-  const hapi = await createHapi({ contract, document, metrics, answer, recordRefusal });
+  const http = await createHttp({ config, log, metrics, handlers, gatekeeper: identities });
 
-  const partitions = await keepPartitionsAhead(db, log);
+  const retentionDays = config.eventsRetentionDays;
+  const partitions = await keepPartitions(db, { log, retentionDays, now });
+  const flagUsage = keepFlagUsage({ db, now, retentionDays, log });
   await listener.start();
   await snapshots.loadAll();
   await usage.flush();
+  jobs.start();
   return {
     application: {
-      hotPath: createHotPath(contract.operations, answer, recordRefusal),
-      handOver: requestListenerOf(hapi),
+      hotPath: http.hotPath,
+      handOver: http.handOver,
+      methodsOf: http.methodsOf,
       isReady: () => snapshots.isLoaded,
     },
     async close() {
+      await jobs.stop();
       await events.close();
       await usage.close();
       await partitions.stop();
+      await flagUsage.stop();
       await listener.stop();
-      await hapi.stop();
+      await http.stop();
     },
   };
 }

@@ -11,6 +11,7 @@ const CREATED: Bootstrapped = {
     timezone: 'UTC',
     revision: 1,
     flagRequestsPerMonth: null,
+    hasSecretKeyBackup: false,
     createdAt: new Date(0),
   },
   personalApiKey: 'phx_personal',

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -93,12 +94,17 @@ class BurgeeProcess:
         shutil.rmtree(self._folder, ignore_errors=True)
         return code
 
-    def send(self, method, path, body):
+    def events(self, **filters):
+        """At most a thousand stored events, newest first."""
+        query = urllib.parse.urlencode({"limit": 1000, **filters})
+        return self.send("GET", f"/api/projects/1/events/?{query}")["results"]
+
+    def send(self, method, path, body=None):
         """Sends JSON with the personal API key and returns the JSON of the reply."""
         request = urllib.request.Request(
             self.url + path,
             method=method,
-            data=json.dumps(body).encode(),
+            data=None if body is None else json.dumps(body).encode(),
             headers={
                 "content-type": "application/json",
                 "authorization": f"Bearer {PERSONAL_API_KEY}",

@@ -236,6 +236,20 @@ class Capture(ClientTest):
     def test_one_request_for_each_event(self):
         self.capture_everything("one-by-one", sync_mode=True)
 
+    def test_everything_arrives_once_and_whole(self):
+        client = self.open(flush_at=20, gzip=True)
+        whole = {"text": "ü€😀", "nested": {"list": [1, None, {"deep": True}]}}
+        for index in range(150):
+            client.capture("counted", distinct_id="counter", properties={**whole, "index": index})
+        client.shutdown()
+        self.assert_sent()
+        events = burgee.events(event="counted")
+        self.assertEqual(sorted(event["properties"]["index"] for event in events), list(range(150)))
+        for event in events:
+            self.assertEqual(event["distinct_id"], "counter")
+            self.assertEqual({key: event["properties"][key] for key in whole}, whole)
+            self.assertEqual(event["properties"]["$lib"], "posthog-python")
+
     def test_what_is_queued_is_sent_on_shutdown(self):
         client = self.open(flush_at=1_000, flush_interval=60)
         client.set(distinct_id="late", properties={"plan": "pro"})

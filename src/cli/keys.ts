@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { SCOPES } from '../domain/access.ts';
-import { listPersonalApiKeys } from '../domain/projects/api-keys-queries.ts';
 import {
   createPersonalApiKey,
   revokePersonalApiKey,
-} from '../domain/projects/projects-commands.ts';
+} from '../domain/projects/api-keys-commands.ts';
+import { listPersonalApiKeys } from '../domain/projects/api-keys-queries.ts';
 import {
   type CliContext,
   type CommonOptions,

@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 import { readPackageFile } from '../server/package-root.ts';
+import { outliveReaders } from '../standard-output.ts';
 import { runCli } from './program.ts';
 
 const { version }: { version: string } = JSON.parse(readPackageFile('package.json'));
 
+outliveReaders();
 process.exitCode = await runCli(
   process.argv.slice(2),
   {

@@ -1,9 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import {
-  addMember,
-  createProject,
-  setFlagRequestQuota,
-} from '../domain/projects/projects-commands.ts';
+import { addMember, createProject, updateProject } from '../domain/projects/projects-commands.ts';
 import { listProjects } from '../domain/projects/projects-queries.ts';
 import {
   type CliContext,
@@ -112,7 +108,10 @@ function addSetQuota(projects: Command, context: CliContext): void {
       const perMonth = wanted === 'none' ? null : wanted;
       await withDatabase(context, async (db) => {
         const [project] = await findProjects(db, [id]);
-        if (project !== undefined) await setFlagRequestQuota(db, project.id, perMonth);
+        if (project === undefined) return;
+        // A running Burgee hears of the change; nothing is served from here.
+        const changes = { db, onCommitted: async () => {} };
+        await updateProject(changes, project.id, { flagRequestsPerMonth: perMonth });
       });
       printResult(context, options, { id: Number(id), flag_requests_per_month: perMonth }, [
         perMonth === null

@@ -53,6 +53,12 @@ export interface ProjectAccess {
   readonly caller: Caller;
 }
 
+/** The projects that both the user and their key reach, lowest id first. */
+export function reachableProjectIds(caller: UserCaller): number[] {
+  const { keyProjectIds, memberProjectIds } = caller;
+  return memberProjectIds.filter((id) => keyProjectIds === null || keyProjectIds.includes(id));
+}
+
 /** What a project secret key may do; it serves flag definitions and nothing else. */
 const PROJECT_SECRET_SCOPES: readonly string[] = ['feature_flag:read'];
 

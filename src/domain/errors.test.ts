@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DomainError, invalidField, notFound, unavailable } from './errors.ts';
+import { DomainError, invalidField, notFound, unavailable, unreadable } from './errors.ts';
 
 describe('DomainError', () => {
   it.each([
@@ -13,6 +13,8 @@ describe('DomainError', () => {
     ['conflict', 'conflict'],
     ['too_large', 'request_too_large'],
     ['unsupported_media_type', 'unsupported_media_type'],
+    ['unprocessable', 'unprocessable_entity'],
+    ['unreadable', 'error'],
     ['unavailable', 'service_unavailable'],
   ] as const)('of the kind %s has the code %s unless one is given', (kind, code) => {
     expect(new DomainError(kind, 'Why.')).toMatchObject({ code, detail: 'Why.', attr: null });
@@ -43,6 +45,15 @@ describe('the short forms', () => {
   it('say that there is no such thing', () => {
     expect(notFound()).toMatchObject({ kind: 'not_found', detail: 'Not found.' });
     expect(notFound('No such project.').detail).toBe('No such project.');
+  });
+
+  it('keep the cause of what cannot be read, and its own code', () => {
+    const cause = new Error('no key');
+    expect(unreadable('Ask the operator.', 'lost', cause)).toMatchObject({
+      kind: 'unreadable',
+      code: 'lost',
+      cause,
+    });
   });
 
   it('keep the cause of an outage', () => {

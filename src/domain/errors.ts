@@ -13,6 +13,8 @@ export type DomainErrorKind =
   | 'conflict'
   | 'too_large'
   | 'unsupported_media_type'
+  | 'unprocessable'
+  | 'unreadable'
   | 'unavailable';
 
 export interface DomainErrorOptions {
@@ -35,6 +37,8 @@ const DEFAULT_CODES: Readonly<Record<DomainErrorKind, string>> = {
   conflict: 'conflict',
   too_large: 'request_too_large',
   unsupported_media_type: 'unsupported_media_type',
+  unprocessable: 'unprocessable_entity',
+  unreadable: 'error',
   unavailable: 'service_unavailable',
 };
 
@@ -63,6 +67,11 @@ export function invalidField(attr: string | null, detail: string, code?: string)
 /** A thing that does not exist, or not for this caller. */
 export function notFound(detail = 'Not found.'): DomainError {
   return new DomainError('not_found', detail);
+}
+
+/** Something that is stored and cannot be read any more; the operator has to mend it. */
+export function unreadable(detail: string, code: string, cause: unknown): DomainError {
+  return new DomainError('unreadable', detail, { code, cause });
 }
 
 /** A dependency that does not answer; never the caller's fault. */

@@ -16,16 +16,24 @@ const SENT_AT_AFTER_MS = Date.UTC(2021, 0, 1);
 /** The operations that take events in. */
 export function createCaptureHandlers(
   context: CaptureHandlersContext,
-): Pick<Handlers, 'captureEvent' | 'captureBatch'> {
+): Pick<Handlers, 'captureEvent' | 'captureEventByQuery' | 'captureBatch' | 'discardTelemetry'> {
   return {
     async captureEvent({ body, origin, reply }) {
-      const refusal = await capture(context, 'event', body, origin);
+      const refusal = await capture(context, body, origin);
+      if (refusal !== null) return reply(refusal.status, refusal.message);
+      return isBeacon(origin) ? reply(204, undefined) : reply(200, { status: 'Ok' });
+    },
+    async captureEventByQuery({ body, origin, reply }) {
+      const refusal = await capture(context, body, origin);
       if (refusal !== null) return reply(refusal.status, refusal.message);
       return isBeacon(origin) ? reply(204, undefined) : reply(200, { status: 'Ok' });
     },
     async captureBatch({ body, origin, reply }) {
-      const refusal = await capture(context, 'batch', body, origin);
+      const refusal = await capture(context, body, origin);
       if (refusal !== null) return reply(refusal.status, refusal.message);
+      return isBeacon(origin) ? reply(204, undefined) : reply(200, { status: 'Ok' });
+    },
+    discardTelemetry({ origin, reply }) {
       return isBeacon(origin) ? reply(204, undefined) : reply(200, { status: 'Ok' });
     },
   };
@@ -34,14 +42,13 @@ export function createCaptureHandlers(
 /** Stores the events of a body; returns once they are committed, or why they are refused. */
 async function capture(
   context: CaptureHandlersContext,
-  path: CapturePath,
   body: unknown,
   origin: RequestOrigin,
 ): Promise<CaptureError | null> {
   try {
     const sentAt = readSentAt(origin.rawQuery._ ?? origin.rawQuery.sent_at);
     const parsed = parseCaptureBody(isJson(body) ? body : null, {
-      path,
+      path: pathOf(origin),
       receivedAt: origin.receivedAt,
       ...(sentAt === null ? {} : { sentAt }),
     });
@@ -55,6 +62,11 @@ async function capture(
     if (error instanceof CaptureError) return error;
     throw error;
   }
+}
+
+/** The family of the path: the one that very old clients identify persons on reads bodies its own way. */
+function pathOf({ path }: RequestOrigin): CapturePath {
+  return path.startsWith('/engage') ? 'engage' : 'event';
 }
 
 function isBeacon(origin: RequestOrigin): boolean {

@@ -18,16 +18,17 @@ type DefinitionHandlers = Pick<Handlers, 'getLocalEvaluation' | 'getFlagDefiniti
 interface Feed {
   readonly body: RawJson;
   readonly etag: string;
+  readonly headers: Readonly<Record<'etag' | 'cache-control' | 'vary', string>>;
 }
 
 /** What to answer: the feed, that it has not changed, or that the quota is used up. */
 type Verdict =
-  | { readonly kind: 'changed' | 'unchanged'; readonly feed: Feed; readonly headers: FeedHeaders }
+  | { readonly kind: 'changed' | 'unchanged'; readonly feed: Feed }
   | { readonly kind: 'over_quota' };
 
-type FeedHeaders = Readonly<Record<'etag' | 'cache-control', string>>;
-
 const ETAG_HEX_DIGITS = 16;
+/** What a cache has to tell apart; a 304 says the same as the 200 that it stands for. */
+const VARY = 'accept-encoding,origin';
 const CACHE_CONTROL = 'private, must-revalidate';
 const QUOTA_USED_UP = {
   type: 'quota_limited',
@@ -39,36 +40,46 @@ const QUOTA_USED_UP = {
 export function createDefinitionHandlers(context: DefinitionHandlersContext): DefinitionHandlers {
   const feeds = new WeakMap<ServedProject, Map<boolean, Feed>>();
 
-  async function decide(
-    projectId: number,
-    sendCohorts: boolean,
-    origin: RequestOrigin,
-  ): Promise<Verdict> {
-    const served = await context.snapshots.getByProjectId(projectId);
-    if (served === undefined) throw notFound('Project not found.');
-    const quota = served.project.flagRequestsPerMonth;
-    if (quota !== null && context.usage.isOver(projectId, quota)) return { kind: 'over_quota' };
+  function decide(served: ServedProject, sendCohorts: boolean, origin: RequestOrigin): Verdict {
+    const { id, flagRequestsPerMonth: quota } = served.project;
+    if (quota !== null && context.usage.isOver(id, quota)) return { kind: 'over_quota' };
     const feed = findFeed(feeds, served, sendCohorts);
     const isKnown = hasEtag(origin.headers['if-none-match'], feed.etag);
-    count(context.usage, projectId, isKnown ? 'definitions_unchanged' : 'definitions', origin);
-    const headers = { etag: feed.etag, 'cache-control': CACHE_CONTROL };
-    return { kind: isKnown ? 'unchanged' : 'changed', feed, headers };
+    count(context.usage, id, isKnown ? 'definitions_unchanged' : 'definitions', origin);
+    return { kind: isKnown ? 'unchanged' : 'changed', feed };
+  }
+
+  /** Answers at once when the project is in memory, which it is but for its first moment. */
+  function answer<Answer>(projectId: number, respond: (served: ServedProject) => Answer) {
+    const served = context.snapshots.getServed(projectId);
+    if (served !== undefined) return respond(served);
+    return context.snapshots.getByProjectId(projectId).then((loaded) => {
+      if (loaded === undefined) throw notFound('Project not found.');
+      return respond(loaded);
+    });
   }
 
   return {
-    async getLocalEvaluation({ query, access, origin, reply }) {
-      const verdict = await decide(access.projectId, query.send_cohorts === true, origin);
-      if (verdict.kind === 'over_quota') return reply(402, QUOTA_USED_UP);
-      if (verdict.kind === 'unchanged') return reply(304, undefined, verdict.headers);
-      return reply(200, verdict.feed.body, verdict.headers);
-    },
+    getLocalEvaluation: ({ query, access, origin, reply }) =>
+      answer(access.projectId, (served) => {
+        const verdict = decide(served, query.send_cohorts === true, origin);
+        if (verdict.kind === 'over_quota') return reply(402, QUOTA_USED_UP);
+        const { body, headers } = verdict.feed;
+        return verdict.kind === 'unchanged'
+          ? reply(304, undefined, headers)
+          : reply(200, body, headers);
+      }),
 
-    async getFlagDefinitions({ query, access, origin, reply }) {
+    getFlagDefinitions({ query, access, origin, reply }) {
       if (access === null) throw new Error('Flag definitions need a caller.');
-      const verdict = await decide(access.projectId, query.send_cohorts === true, origin);
-      if (verdict.kind === 'over_quota') return reply(402, QUOTA_USED_UP);
-      if (verdict.kind === 'unchanged') return reply(304, undefined, verdict.headers);
-      return reply(200, verdict.feed.body, verdict.headers);
+      return answer(access.projectId, (served) => {
+        const verdict = decide(served, query.send_cohorts === true, origin);
+        if (verdict.kind === 'over_quota') return reply(402, QUOTA_USED_UP);
+        const { body, headers } = verdict.feed;
+        return verdict.kind === 'unchanged'
+          ? reply(304, undefined, headers)
+          : reply(200, body, headers);
+      });
     },
   };
 }
@@ -112,12 +123,18 @@ function serialiseFeed(served: ServedProject, sendCohorts: boolean): Feed {
     cohorts: local.cohorts,
   });
   const digest = createHash('sha256').update(text).digest('hex').slice(0, ETAG_HEX_DIGITS);
-  return { body: new RawJson(text, { isCompressible: true }), etag: `W/"${digest}"` };
+  const etag = `W/"${digest}"`;
+  return {
+    body: new RawJson(text, { isCompressible: true }),
+    etag,
+    headers: { etag, 'cache-control': CACHE_CONTROL, vary: VARY },
+  };
 }
 
 /** Whether the client holds this version: a list of tags, weak, strong or bare, or `*`. */
 function hasEtag(header: string | string[] | undefined, etag: string): boolean {
   if (header === undefined) return false;
+  if (header === etag) return true;
   const held = (Array.isArray(header) ? header.join(',') : header).split(',');
   const bare = bareTag(etag);
   return held.some((tag) => tag.trim() === '*' || bareTag(tag) === bare);

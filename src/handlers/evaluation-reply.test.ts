@@ -16,7 +16,7 @@ function evaluate(...flags: Partial<FlagDefinition>[]): Evaluation {
 }
 
 const toFlags = (evaluation: Evaluation) =>
-  JSON.parse(serialiseEvaluation(evaluation, 'flags', STAMP, null));
+  JSON.parse(serialiseEvaluation(evaluation, 'flags', STAMP, null).text);
 
 describe('serialiseEvaluation', () => {
   it('tells the value of each flag with its reason and metadata', () => {
@@ -101,15 +101,29 @@ describe('serialiseEvaluation', () => {
 
   it('gives the same outcome the same text, and other flags their own', () => {
     const evaluation = evaluate({ key: 'a' }, { key: 'b' });
-    const first = serialiseEvaluation(evaluation, 'flags', STAMP, null);
-    expect(serialiseEvaluation(evaluation, 'flags', STAMP, null)).toBe(first);
+    const first = serialiseEvaluation(evaluation, 'flags', STAMP, null).text;
+    expect(serialiseEvaluation(evaluation, 'flags', STAMP, null).text).toBe(first);
     const { flags } = JSON.parse(first);
     expect([flags.a.key, flags.b.key]).toEqual(['a', 'b']);
   });
 
+  it.each([
+    ['plain', 'of ASCII'],
+    ['grün', 'of Latin-1'],
+    ['旗', 'beyond Latin-1'],
+  ])('is sent as the UTF-8 of its text: %s, %s', (key) => {
+    for (const shape of ['flags', 'legacy'] as const) {
+      for (const extra of [null, { note: key }]) {
+        const reply = serialiseEvaluation(evaluate({ key }, { key: 'b' }), shape, STAMP, extra);
+        expect(reply.bytes().toString('utf8')).toBe(reply.text);
+        expect(reply.text).toContain(key);
+      }
+    }
+  });
+
   it.each(['flags', 'legacy'] as const)('adds further fields to the shape %s', (shape) => {
     const extra = { quotaLimited: ['feature_flags'] };
-    const reply = JSON.parse(serialiseEvaluation(evaluate(), shape, STAMP, extra));
+    const reply = JSON.parse(serialiseEvaluation(evaluate(), shape, STAMP, extra).text);
     expect(reply).toMatchObject({ ...extra, ...STAMP });
   });
 
@@ -118,7 +132,7 @@ describe('serialiseEvaluation', () => {
       { key: 'on', filters: { groups: [aCondition()], payloads: { true: '1' } } },
       { key: 'off', filters: { groups: [] } },
     );
-    expect(JSON.parse(serialiseEvaluation(evaluation, 'legacy', STAMP, null))).toEqual({
+    expect(JSON.parse(serialiseEvaluation(evaluation, 'legacy', STAMP, null).text)).toEqual({
       errorsWhileComputingFlags: false,
       featureFlags: { on: true, off: false },
       featureFlagPayloads: { on: '1' },

@@ -1,6 +1,7 @@
 import type { Evaluation } from '../domain/evaluation/evaluate-flags.ts';
 import type { Outcome } from '../domain/evaluation/snapshot.ts';
 import type { JsonValue } from '../domain/json.ts';
+import { RawJson } from '../server/operation.ts';
 import { type ReplyShape, toOlderShape } from './evaluation-shape.ts';
 
 /** What names one reply in events and logs. */
@@ -13,8 +14,16 @@ export interface ReplyStamp {
 /** Fields that some replies have beside the flags. */
 export type ExtraFields = Readonly<Record<string, JsonValue>>;
 
+/** A piece of JSON text, and whether all of it is ASCII. */
+interface Fragment {
+  readonly text: string;
+  readonly isAscii: boolean;
+}
+
 /** The serialised entry of each outcome. Outcomes are shared, so each is serialised once. */
-const fragments = new WeakMap<Outcome, string>();
+const fragments = new WeakMap<Outcome, Fragment>();
+
+const ASCII = /^[ -~]*$/;
 
 /** The reply in the wanted shape, put together from entries that were serialised before. */
 export function serialiseEvaluation(
@@ -22,32 +31,35 @@ export function serialiseEvaluation(
   shape: ReplyShape,
   stamp: ReplyStamp,
   extra: ExtraFields | null,
-): string {
+): RawJson {
   if (shape !== 'flags') {
-    return JSON.stringify({ ...toOlderShape(evaluation, shape), ...stamp, ...extra });
+    return new RawJson(JSON.stringify({ ...toOlderShape(evaluation, shape), ...stamp, ...extra }));
   }
   let entries = '';
+  let isAscii = true;
   for (const outcome of evaluation.outcomes) {
-    if (entries !== '') entries += ',';
-    entries += fragmentOf(outcome);
+    const fragment = fragmentOf(outcome);
+    entries += entries === '' ? fragment.text : `,${fragment.text}`;
+    isAscii &&= fragment.isAscii;
   }
   const more = extra === null ? '' : `,${JSON.stringify(extra).slice(1, -1)}`;
-  return (
+  const text =
     `{"errorsWhileComputingFlags":${evaluation.errorsWhileComputing},"flags":{${entries}},` +
-    `"requestId":"${stamp.requestId}","evaluatedAt":${stamp.evaluatedAt}${more}}`
-  );
+    `"requestId":"${stamp.requestId}","evaluatedAt":${stamp.evaluatedAt}${more}}`;
+  return new RawJson(text, { isAscii: isAscii && (more === '' || ASCII.test(more)) });
 }
 
-function fragmentOf(outcome: Outcome): string {
-  let fragment = fragments.get(outcome);
-  if (fragment === undefined) {
-    fragment = `${JSON.stringify(outcome.flag.key)}:${JSON.stringify(toFlagValue(outcome))}`;
-    fragments.set(outcome, fragment);
-  }
+function fragmentOf(outcome: Outcome): Fragment {
+  const known = fragments.get(outcome);
+  if (known !== undefined) return known;
+  const text = `${JSON.stringify(outcome.flag.key)}:${JSON.stringify(toFlagValue(outcome))}`;
+  const fragment = { text, isAscii: ASCII.test(text) };
+  fragments.set(outcome, fragment);
   return fragment;
 }
 
-function toFlagValue(outcome: Outcome) {
+/** The value of one flag in the newest shape. */
+export function toFlagValue(outcome: Outcome) {
   const { flag } = outcome;
   return {
     key: flag.key,

@@ -9,8 +9,7 @@ describe('the token', () => {
   it.each<[JsonObject, string | null]>([
     [{ token: 'a' }, 'a'],
     [{ api_key: 'a' }, 'a'],
-    [{ $token: 'a' }, 'a'],
-    [{ token: 'a', api_key: 'b', $token: 'c' }, 'a'],
+    [{ token: 'a', api_key: 'b' }, 'a'],
     [{ token: '', api_key: 'b' }, 'b'],
     [{ token: '' }, null],
     [{}, null],
@@ -22,14 +21,10 @@ describe('the token', () => {
 describe('the distinct id', () => {
   it.each<[JsonObject, string | null]>([
     [{ distinct_id: 'u' }, 'u'],
-    [{ $distinct_id: 'u' }, 'u'],
-    [{ distinct_id: 'a', $distinct_id: 'b' }, 'a'],
     [{ distinct_id: '' }, ''],
     [{ distinct_id: 123 }, '123'],
     [{ distinct_id: 123.45 }, '123.45'],
-    [{ $distinct_id: 7 }, '7'],
     [{}, null],
-    [{ $distinct_id: ['u'] }, null],
   ])('of %j is %j', (body, distinctId) => {
     expect(read(body).distinctId).toBe(distinctId);
   });
@@ -45,7 +40,6 @@ describe('the distinct id', () => {
 describe('the flags that are asked for', () => {
   it.each<[JsonObject, readonly string[] | null]>([
     [{ flag_keys_to_evaluate: ['a'] }, ['a']],
-    [{ flag_keys: ['a'] }, ['a']],
     [{ flag_keys_to_evaluate: [] }, []],
     [{}, null],
   ])('in %j are %j', (body, keys) => {
@@ -80,25 +74,6 @@ describe('the context', () => {
       runtime: 'client',
       evaluationContexts: ['web'],
       stored: null,
-    });
-  });
-
-  it('understands the names of older clients', () => {
-    const body = {
-      $properties: { email: 'ann@example.com' },
-      $groups: { company: 'acme' },
-      $group_properties: { company: { plan: 'pro' } },
-      device_id: 'd',
-      anon_distinct_id: 'anonymous',
-      evaluation_environments: ['web'],
-    };
-    expect(contextOf(body)).toMatchObject({
-      deviceId: 'd',
-      anonDistinctId: 'anonymous',
-      personProperties: { email: 'ann@example.com' },
-      groups: { company: 'acme' },
-      groupProperties: { company: { plan: 'pro' } },
-      evaluationContexts: ['web'],
     });
   });
 

@@ -5,7 +5,7 @@ import { readRuntime } from './request-runtime.ts';
 
 type EvaluationBody = Body<'evaluateFlags'>;
 
-/** A request to evaluate, the names of older clients settled. */
+/** A request to evaluate. */
 export interface EvaluationInput {
   readonly token: string | null;
   /** Null when the request names nobody; the empty text is a name. */
@@ -24,24 +24,22 @@ export function readEvaluationInput(
   body: EvaluationBody,
   headers: RequestOrigin['headers'],
 ): EvaluationInput {
-  const personProperties = body.person_properties ?? body.$properties;
+  const { person_properties: personProperties, groups } = body;
   const overrides = isJsonObject(personProperties) ? personProperties : {};
-  const groups = body.groups ?? body.$groups;
-  const groupProperties = body.group_properties ?? body.$group_properties;
   return {
-    token: firstText(body.token, body.api_key, body.$token),
-    distinctId: readDistinctId(body.distinct_id ?? body.$distinct_id),
-    flagKeys: body.flag_keys_to_evaluate ?? body.flag_keys ?? null,
+    token: firstText(body.token, body.api_key),
+    distinctId: readDistinctId(body.distinct_id),
+    flagKeys: body.flag_keys_to_evaluate ?? null,
     isDisabled: body.disable_flags === true,
     contextFor: (distinctId) => ({
       distinctId,
-      deviceId: firstText(body.$device_id, body.device_id, overrides.$device_id),
-      anonDistinctId: firstText(body.$anon_distinct_id, body.anon_distinct_id),
+      deviceId: firstText(body.$device_id, overrides.$device_id),
+      anonDistinctId: firstText(body.$anon_distinct_id),
       personProperties: overrides,
       groups: isJsonObject(groups) ? groups : {},
-      groupProperties: objectsOf(groupProperties),
+      groupProperties: objectsOf(body.group_properties),
       runtime: readRuntime(body.evaluation_runtime, headers),
-      evaluationContexts: body.evaluation_contexts ?? body.evaluation_environments ?? [],
+      evaluationContexts: body.evaluation_contexts ?? [],
       stored: null,
     }),
   };

@@ -1,8 +1,13 @@
 import { DomainError } from '../domain/errors.ts';
 import type { Evaluation } from '../domain/evaluation/evaluate-flags.ts';
-import { evaluateSubject, type SubjectEvaluation } from '../domain/snapshots/evaluate-subject.ts';
+import {
+  evaluateSubject,
+  type SubjectEvaluation,
+  type SubjectOptions,
+} from '../domain/snapshots/evaluate-subject.ts';
 import type { ServedProject } from '../domain/snapshots/load-definitions.ts';
 import type { SnapshotStore } from '../domain/snapshots/snapshot-store.ts';
+import { traceSubject } from '../domain/snapshots/trace-subject.ts';
 import type { RequestUsage } from '../domain/usage/request-usage.ts';
 import {
   type Handlers,
@@ -11,9 +16,10 @@ import {
   type RequestOrigin,
 } from '../server/operation.ts';
 import { describeSupport, toBrowserConfig } from './browser-config.ts';
-import { serialiseEvaluation } from './evaluation-reply.ts';
+import { type ExtraFields, serialiseEvaluation } from './evaluation-reply.ts';
 import { type EvaluationInput, readEvaluationInput } from './evaluation-request.ts';
 import { readWantedReply } from './evaluation-shape.ts';
+import { serialiseTrace } from './evaluation-trace.ts';
 
 export interface EvaluationHandlersContext extends SubjectEvaluation {
   readonly snapshots: SnapshotStore;
@@ -44,27 +50,33 @@ export function createEvaluationHandlers(
   context: EvaluationHandlersContext,
 ): Pick<Handlers, 'evaluateFlags' | 'describeEvaluation'> {
   return {
-    async evaluateFlags({ query, body, origin, reply }) {
+    evaluateFlags({ query, body, origin, reply }) {
       const input = readEvaluationInput(body, origin.headers);
       if (input.token === null) throw NO_TOKEN;
-      const served =
-        context.snapshots.getByToken(input.token) ??
-        (await context.snapshots.findByToken(input.token));
-      if (served === undefined) throw UNKNOWN_TOKEN;
-      if (input.distinctId === null && !input.isDisabled) return reply(400, NO_DISTINCT_ID);
       const wanted = readWantedReply(origin.path, query.v, query.config);
-      const isOverQuota = !input.isDisabled && !admit(context, served, origin);
-      const evaluation =
-        input.isDisabled || isOverQuota ? NO_FLAGS : await evaluate(context, served, input, query);
-      const extra =
-        isOverQuota || wanted.withConfig
-          ? {
-              ...(isOverQuota ? QUOTA_USED_UP : {}),
-              ...(wanted.withConfig ? toBrowserConfig(served) : {}),
-            }
-          : null;
-      const stamp = { requestId: origin.requestId, evaluatedAt: context.now().getTime() };
-      return reply(200, new RawJson(serialiseEvaluation(evaluation, wanted.shape, stamp, extra)));
+      const options = readOptions(input, query);
+      const answer = (served: ServedProject | undefined) => {
+        if (served === undefined) throw UNKNOWN_TOKEN;
+        if (input.distinctId === null && !input.isDisabled) return reply(400, NO_DISTINCT_ID);
+        const isOverQuota = !input.isDisabled && !admit(context, served, origin);
+        const extra = extraFields(served, isOverQuota, wanted.withConfig);
+        const now = context.now();
+        const stamp = { requestId: origin.requestId, evaluatedAt: now.getTime() };
+        const send = (evaluation: Evaluation) =>
+          reply(200, serialiseEvaluation(evaluation, wanted.shape, stamp, extra));
+        if (input.isDisabled || isOverQuota) return send(NO_FLAGS);
+        const subject = input.contextFor(input.distinctId ?? '');
+        if (query.detailed_analysis === true && wanted.shape === 'flags') {
+          return traceSubject(context, served, subject, { ...options, now }).then((traced) =>
+            reply(200, new RawJson(serialiseTrace(traced, stamp, extra))),
+          );
+        }
+        const evaluation = evaluateSubject(context, served, subject, options);
+        return evaluation instanceof Promise ? evaluation.then(send) : send(evaluation);
+      };
+      const served = context.snapshots.getByToken(input.token);
+      if (served !== undefined) return answer(served);
+      return context.snapshots.findByToken(input.token).then(answer);
     },
 
     describeEvaluation({ query, origin, reply }) {
@@ -72,6 +84,19 @@ export function createEvaluationHandlers(
       const flags = shape === 'flags' ? { flags: {} } : { featureFlags: {} };
       return reply(200, { ...flags, ...describeSupport() });
     },
+  };
+}
+
+/** What the reply has beside the flags; null for most. */
+function extraFields(
+  served: ServedProject,
+  isOverQuota: boolean,
+  withConfig: boolean,
+): ExtraFields | null {
+  if (!isOverQuota && !withConfig) return null;
+  return {
+    ...(isOverQuota ? QUOTA_USED_UP : {}),
+    ...(withConfig ? toBrowserConfig(served) : {}),
   };
 }
 
@@ -83,21 +108,29 @@ function admit(
 ): boolean {
   const { id, flagRequestsPerMonth: quota } = served.project;
   if (quota !== null && usage.isOver(id, quota)) return false;
-  if (!served.flags.some((flag) => flag.active && !UNCOUNTED_FLAGS.test(flag.key))) return true;
+  if (!hasCountedFlags(served)) return true;
   const userAgent = origin.headers['user-agent'];
   usage.count(id, 'evaluation', typeof userAgent === 'string' ? userAgent : undefined);
   return true;
 }
 
-function evaluate(
-  context: EvaluationHandlersContext,
-  served: ServedProject,
-  input: EvaluationInput,
-  query: EvaluationQuery,
-): Promise<Evaluation> {
-  return evaluateSubject(context, served, input.contextFor(input.distinctId ?? ''), {
+const countedProjects = new WeakMap<ServedProject, boolean>();
+
+/** Whether the project has a flag that its quota is about; found out once for each revision. */
+function hasCountedFlags(served: ServedProject): boolean {
+  let known = countedProjects.get(served);
+  if (known === undefined) {
+    known = served.flags.some((flag) => flag.active && !UNCOUNTED_FLAGS.test(flag.key));
+    countedProjects.set(served, known);
+  }
+  return known;
+}
+
+function readOptions(input: EvaluationInput, query: EvaluationQuery): SubjectOptions {
+  return {
     ...(input.flagKeys === null ? {} : { flagKeys: input.flagKeys }),
     surveyFlagsOnly: query.only_evaluate_survey_feature_flags === true,
     onlyOverrides: query.only_use_override_person_properties === true,
-  });
+    isReadOnly: query.detailed_analysis === true,
+  };
 }

@@ -55,7 +55,8 @@ function callerWith(scope: string): Caller {
 }
 
 describe('toFlagBody', () => {
-  const described = { flag: FLAG, createdBy: USER, lastModifiedBy: null };
+  const cohortNames = new Map<number, string>();
+  const described = { flag: FLAG, cohortNames, createdBy: USER, lastModifiedBy: null };
   const bodyFor = (scope: string) =>
     toFlagBody(described, rightsOf(callerWith(scope), null), CREATED_AT);
 

@@ -1,10 +1,11 @@
 import { type Caller, hasScope } from '../domain/access.ts';
 import { invalidField } from '../domain/errors.ts';
+import { withCohortNames } from '../domain/flags/cohort-names.ts';
 import { openPayloads } from '../domain/flags/encrypted-payloads.ts';
 import {
+  type DescribedFlag,
   type FeatureFlag,
   type FeatureFlagInput,
-  type FeatureFlagWithUsers,
   simpleRollout,
   toEvaluationRuntime,
 } from '../domain/flags/flag.ts';
@@ -13,6 +14,7 @@ import type { PayloadCipher } from '../domain/flags/payload-encryption.ts';
 import { isJson, isJsonObject, type JsonObject, type JsonValue } from '../domain/json.ts';
 import type { User } from '../domain/projects/project.ts';
 import type { Body } from '../server/operation.ts';
+import { refuseUnstorableText } from './unstorable-text.ts';
 
 /** The caller's rights as a flag's body tells them. */
 export interface Rights {
@@ -30,14 +32,14 @@ export function rightsOf(caller: Caller, payloadCipher: PayloadCipher | null): R
 }
 
 /** A flag as the management API sends it. */
-export function toFlagBody(described: FeatureFlagWithUsers, rights: Rights, now: Date) {
+export function toFlagBody(described: DescribedFlag, rights: Rights, now: Date) {
   const { flag } = described;
   const { isSimple, rolloutPercentage } = simpleRollout(flag.filters);
   return {
     id: flag.id,
     name: flag.name,
     key: flag.key,
-    filters: openPayloads(flag, rights.payloadCipher),
+    filters: withCohortNames(openPayloads(flag, rights.payloadCipher), described.cohortNames),
     deleted: flag.deleted,
     active: flag.active,
     created_by: toUserBody(described.createdBy),
@@ -56,6 +58,7 @@ export function toFlagBody(described: FeatureFlagWithUsers, rights: Rights, now:
     can_edit: rights.canEdit,
     tags: [...flag.tags],
     evaluation_tags: [...flag.evaluationTags],
+    evaluation_contexts: [...flag.evaluationTags],
     usage_dashboard: flag.usageDashboard,
     analytics_dashboards: [...flag.analyticsDashboards],
     has_enriched_analytics: flag.hasEnrichedAnalytics,
@@ -74,7 +77,8 @@ export function toFlagBody(described: FeatureFlagWithUsers, rights: Rights, now:
 
 const STATUS_NAMES = { active: 'ACTIVE', stale: 'STALE', deleted: 'DELETED' } as const;
 
-function toUserBody(user: User | null) {
+/** A user as bodies name them; null once the user is removed. */
+export function toUserBody(user: User | null) {
   if (user === null) return null;
   return {
     id: user.id,
@@ -105,6 +109,7 @@ export function toCompactFlagBody(flag: FeatureFlag) {
     evaluation_runtime: flag.evaluationRuntime,
     bucketing_identifier: flag.bucketingIdentifier,
     evaluation_tags: [...flag.evaluationTags],
+    evaluation_contexts: [...flag.evaluationTags],
   };
 }
 
@@ -125,6 +130,7 @@ export function toFlagInput(body: FlagInputBody): FeatureFlagInput {
     performedRollback: body.performed_rollback,
     tags: body.tags,
     evaluationTags: body.evaluation_tags,
+    evaluationContexts: body.evaluation_contexts,
     analyticsDashboards: body.analytics_dashboards,
     hasEnrichedAnalytics: toBoolean(body.has_enriched_analytics),
     creationContext: body.creation_context,
@@ -141,17 +147,6 @@ export function toFlagInput(body: FlagInputBody): FeatureFlagInput {
     shouldCreateUsageDashboard: body._should_create_usage_dashboard,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-/** What JSON can say and PostgreSQL cannot store: the NUL character and half a surrogate pair. */
-const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
-
-function refuseUnstorableText(body: FlagInputBody): void {
-  for (const [field, value] of Object.entries(body)) {
-    if (UNSTORABLE.test(JSON.stringify(value) ?? '')) {
-      throw invalidField(field, 'Null characters are not allowed.', 'null_characters_not_allowed');
-    }
-  }
 }
 
 /** Null stands for the default, which is false for every one of these fields. */

@@ -36,10 +36,18 @@ export function pageLinks(
   };
 }
 
+/** The link to the page that begins after `cursor`, or null when there is none. */
+export function cursorLink(
+  origin: RequestOrigin,
+  page: { readonly limit: number; readonly cursor: number | string | null },
+): string | null {
+  return page.cursor === null ? null : link(origin, { limit: page.limit, cursor: page.cursor });
+}
+
 /** The same request with other parameters, sorted by name; undefined leaves a parameter out. */
 function link(
   origin: RequestOrigin,
-  changes: Readonly<Record<string, number | undefined>>,
+  changes: Readonly<Record<string, number | string | undefined>>,
 ): string {
   const query = new URLSearchParams(origin.rawQuery);
   for (const [name, value] of Object.entries(changes)) {

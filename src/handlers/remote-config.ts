@@ -1,8 +1,9 @@
-import { notFound } from '../domain/errors.ts';
+import { notFound, unreadable } from '../domain/errors.ts';
 import { openPayloads } from '../domain/flags/encrypted-payloads.ts';
 import type { FlagCommandsContext } from '../domain/flags/flags-commands.ts';
 import { getFlag, getFlagByKey } from '../domain/flags/flags-queries.ts';
 import { REDACTED_PAYLOAD } from '../domain/flags/payload-encryption.ts';
+import { isId } from '../domain/ids.ts';
 import { isJsonObject } from '../domain/json.ts';
 import { type Handlers, RawJson } from '../server/operation.ts';
 
@@ -33,8 +34,11 @@ export function createRemoteConfigHandlers(
       if (payload === undefined || payload === null || payload === '')
         return reply(200, NO_PAYLOAD);
       if (payload === REDACTED_PAYLOAD && caller.kind === 'user') {
-        throw new Error(
-          `The payload of flag ${flag.id} cannot be decrypted with the keys there are.`,
+        throw unreadable(
+          'Failed to decrypt the remote config payload. ' +
+            'Please contact support if the problem persists.',
+          'remote_config_decrypt_failed',
+          new Error(`No encryption key fits the payload of flag ${flag.id}.`),
         );
       }
       return reply(200, new RawJson(JSON.stringify(payload)));
@@ -42,11 +46,9 @@ export function createRemoteConfigHandlers(
   };
 }
 
-const ID_MAX = 2_147_483_647;
-
 /** An id beyond the column's range names nothing. */
 function toId(text: string): number {
   const id = Number(text);
-  if (id < 1 || id > ID_MAX) throw notFound();
+  if (!isId(id)) throw notFound();
   return id;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SCOPES } from '../domain/access.ts';
 import {
   type ExtendedOperation,
   readContract,
@@ -32,7 +33,8 @@ describe('readOperation', () => {
       method: 'GET',
       paths: ['/api/things', '/things', '/old/things'],
       errorStyle: 'management',
-      isSecured: true,
+      securitySchemes: new Set(['personalApiKey']),
+      runsInProject: false,
       requiredScope: 'feature_flag:read',
       hasBody: false,
       queryNames: new Set(['limit', 'active']),
@@ -47,9 +49,19 @@ describe('readOperation', () => {
   it('reads an operation that is open to everybody', () => {
     const { security: _security, 'x-required-scope': _scope, ...open } = LIST;
     expect(readOperation({ ...open, security: [] }, 'evaluateFlags')).toMatchObject({
-      isSecured: false,
+      securitySchemes: new Set(),
       requiredScope: null,
     });
+  });
+
+  it.each<[string, Partial<ExtendedOperation>]>([
+    ['a path that names one', { path: '/api/projects/{project_id}/things/' }],
+    [
+      'a project API key in its query',
+      { parameters: [{ name: 'token', in: 'query', schema: { type: 'string' } }] },
+    ],
+  ])('sees that it runs in a project by %s', (_what, change) => {
+    expect(readOperation({ ...LIST, ...change }, 'listFeatureFlags').runsInProject).toBe(true);
   });
 
   it('sees that there is a body', () => {
@@ -78,6 +90,11 @@ describe('withoutSlash', () => {
 });
 
 describe('readContract', () => {
+  it('has the closed list of scopes in its document', () => {
+    const { components } = readContract().definition;
+    expect(components?.schemas?.Scope).toHaveProperty('enum', [...SCOPES]);
+  });
+
   it('reads the document of the installation in all its forms', () => {
     const { yaml, json, definition } = readContract();
     expect(yaml).toMatch(/^openapi: 3\.0\.3/);

@@ -1,6 +1,7 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { parse } from 'yaml';
 import type { ErrorStyle } from './error-reply.ts';
+import { readFieldAliases } from './field-aliases.ts';
 import type { OperationId } from './operation.ts';
 import { readPackageFile } from './package-root.ts';
 
@@ -26,9 +27,16 @@ export interface ContractOperation {
   /** The path and its aliases, without the slash at the end. */
   readonly paths: readonly string[];
   readonly errorStyle: ErrorStyle;
-  readonly isSecured: boolean;
+  /** The security schemes of which one has to be met; none for an open operation. */
+  readonly securitySchemes: ReadonlySet<string>;
+  /** Whether it runs in one project: its path names one, or it takes a project API key. */
+  readonly runsInProject: boolean;
   readonly requiredScope: string | null;
   readonly hasBody: boolean;
+  /** Other names of fields of the body, each with the name that the contract lists. */
+  readonly fieldAliases: ReadonlyMap<string, string>;
+  /** The media type of a body that is handed over as text; null when it is JSON. */
+  readonly textBody: string | null;
   readonly queryNames: ReadonlySet<string>;
   readonly booleanQueryNames: ReadonlySet<string>;
   /** Whether a successful reply may have no body although it declares one. */
@@ -54,10 +62,14 @@ export function readOperation(operation: ExtendedOperation, id: OperationId): Co
     method: operation.method.toUpperCase(),
     paths: [operation.path, ...(operation['x-alias-paths'] ?? [])].map(withoutSlash),
     errorStyle: errorStyleOf(operation),
-    isSecured: (operation.security ?? []).length > 0,
+    securitySchemes: new Set((operation.security ?? []).flatMap(Object.keys)),
+    runsInProject:
+      operation.path.includes('{project_id}') || query.some(({ name }) => name === 'token'),
     requiredScope: operation['x-required-scope'] ?? null,
     mayBeEmpty: operation['x-may-be-empty'] === true,
     hasBody: operation.requestBody !== undefined,
+    fieldAliases: readFieldAliases(jsonSchemaOf(operation.requestBody)),
+    textBody: textBodyOf(operation.requestBody),
     queryNames: new Set(query.map((parameter) => parameter.name)),
     booleanQueryNames: new Set(query.filter(isBoolean).map((parameter) => parameter.name)),
     mediaTypes: new Map(
@@ -69,6 +81,20 @@ export function readOperation(operation: ExtendedOperation, id: OperationId): Co
   };
 }
 
+function jsonSchemaOf(body: ExtendedOperation['requestBody']): unknown {
+  return body !== undefined && 'content' in body
+    ? body.content['application/json']?.schema
+    : undefined;
+}
+
+/** Bodies are JSON unless the contract only declares some kind of text for them. */
+function textBodyOf(body: ExtendedOperation['requestBody']): string | null {
+  if (body === undefined || !('content' in body)) return null;
+  const types = Object.keys(body.content);
+  if (types.includes('application/json')) return null;
+  return types.find((type) => type.startsWith('text/')) ?? null;
+}
+
 /** The path without the slash at its end, which is optional on every path. */
 export function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
@@ -76,7 +102,7 @@ export function withoutSlash(path: string): string {
 
 function errorStyleOf(operation: ExtendedOperation): ErrorStyle {
   const [tag] = operation.tags ?? [];
-  const styles: readonly ErrorStyle[] = ['definitions', 'evaluation', 'capture'];
+  const styles: readonly ErrorStyle[] = ['definitions', 'evaluation', 'capture', 'capture_v1'];
   return styles.find((style) => style === tag) ?? 'management';
 }
 

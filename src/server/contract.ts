@@ -2,8 +2,7 @@ import type { ErrorObject } from 'ajv';
 import addFormats from 'ajv-formats';
 import { type Context, OpenAPIBackend } from 'openapi-backend';
 import type { OpenAPIV3 } from 'openapi-types';
-import { type Caller, hasScope, type ProjectAccess } from '../domain/access.ts';
-import { DomainError } from '../domain/errors.ts';
+import type { Caller, ProjectAccess } from '../domain/access.ts';
 import {
   type ContractDocument,
   type ContractOperation,
@@ -11,16 +10,18 @@ import {
 } from './contract-document.ts';
 import { pickFinding, toContractError } from './contract-errors.ts';
 import { ContractRouter, type RoutedRequest } from './contract-router.ts';
-import { decodeManagementBody } from './decode-body.ts';
+import { decodeManagementBody, decodeTextBody } from './decode-management-body.ts';
 import { normaliseQuery } from './normalise-query.ts';
 import type { Handlers, OperationId } from './operation.ts';
 import { runHandler } from './run-handler.ts';
 import {
+  admitCaller,
   type Credential,
   findCredential,
-  findProjectToken,
   type Gatekeeper,
   refuseCredential,
+  requireScope,
+  SCHEME_OF_CALLER,
 } from './security.ts';
 import type { WireReply, WireRequest } from './wire.ts';
 
@@ -44,16 +45,19 @@ export interface Contract {
 
 type Backend = OpenAPIBackend<OpenAPIV3.Document>;
 
-/** A request whose body was decoded already. */
+/** A request whose body was decoded already, if it has one. */
 export interface DecodedRequest {
+  readonly params?: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  readonly body?: unknown;
+  /** Looked at by operations whose contract names headers; names are lower case. */
+  readonly headers?: Readonly<Record<string, unknown>>;
 }
 
-/** A request that fits. `query` has the contract's types. */
+/** A request that fits. Parameters have the contract's types. */
 export interface CheckedRequest {
+  readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
-  readonly body: unknown;
 }
 
 /** One request on its way through openapi-backend. */
@@ -63,6 +67,8 @@ interface Call {
   readonly credential: Credential | null;
   /** Why the body could not be decoded; told only to callers who were let in. */
   readonly bodyError: unknown;
+  /** The body of an operation that takes text. */
+  readonly textBody: string | null;
   caller: Caller | null;
   access: ProjectAccess | null;
 }
@@ -97,14 +103,16 @@ export async function createContract(options: ContractOptions): Promise<Contract
   for (const operation of operations) {
     api.registerHandler(operation.id, (context: Context, call: Call) => {
       if (call.bodyError !== null) throw call.bodyError;
-      return runHandler(handlers, operation, call, context.request);
+      // Text that happens to be JSON, such as one number, was parsed on its way.
+      const text = call.textBody === null ? {} : { requestBody: call.textBody };
+      return runHandler(handlers, operation, call, { ...context.request, ...text });
     });
   }
   api.validator.preCompileRequestValidators();
   return {
     operations,
     answer: (operation, request) => answer(api, operation, request),
-    check: (operation, request) => check(api, operation, request),
+    check: createCheck(api),
   };
 }
 
@@ -116,21 +124,16 @@ function registerSecurity(api: Backend, gatekeeper: Gatekeeper): void {
     call.caller = caller;
     return true;
   };
-  api.registerSecurityHandler('personalApiKey', holderOfKind('user'));
-  api.registerSecurityHandler('projectSecretKey', holderOfKind('project'));
+  api.registerSecurityHandler(SCHEME_OF_CALLER.user, holderOfKind('user'));
+  api.registerSecurityHandler(SCHEME_OF_CALLER.project, holderOfKind('project'));
   api.register('postSecurityHandler', async (context: Context, call: Call) => {
     if (call.caller === null || context.security?.authorized !== true) return;
-    const { requiredScope } = call.operation;
-    if (requiredScope !== null && !hasScope(call.caller, requiredScope)) {
-      throw new DomainError(
-        'permission_denied',
-        `API key missing required scope '${requiredScope}'`,
-      );
+    const { operation, request, caller } = call;
+    if (operation.runsInProject) {
+      call.access = await admitCaller(gatekeeper, operation, request, caller);
+    } else {
+      requireScope(operation, caller);
     }
-    call.access = await gatekeeper.enterProject(call.caller, {
-      projectId: call.request.params.project_id ?? null,
-      token: findProjectToken(call.request),
-    });
   });
 }
 
@@ -140,7 +143,7 @@ function registerRefusals(api: Backend): void {
     for (const result of Object.values(context.security ?? {})) {
       if (isFailure(result)) throw result.error;
     }
-    throw refuseCredential(call.credential);
+    throw refuseCredential(call.operation, call.credential);
   });
   api.register('validationFail', (context: Context, call: Call) => {
     if (call.bodyError !== null) throw call.bodyError;
@@ -162,12 +165,15 @@ async function answer(
   operation: ContractOperation,
   request: WireRequest,
 ): Promise<WireReply> {
-  const body = operation.hasBody ? tryDecode(request) : { value: undefined, error: null };
+  const body = operation.hasBody
+    ? tryDecode(operation, request)
+    : { value: undefined, error: null };
   const call: Call = {
     operation,
     request,
     credential: findCredential(request, body.value),
     bodyError: body.error,
+    textBody: typeof body.value === 'string' && operation.textBody !== null ? body.value : null,
     caller: null,
     access: null,
   };
@@ -183,9 +189,16 @@ async function answer(
   return api.handleRequest(routed, call);
 }
 
-function tryDecode(request: WireRequest): { value: unknown; error: unknown } {
+function tryDecode(
+  operation: ContractOperation,
+  { headers, payload }: WireRequest,
+): { value: unknown; error: unknown } {
   try {
-    return { value: decodeManagementBody(request.headers, request.payload), error: null };
+    const value =
+      operation.textBody === null
+        ? decodeManagementBody(headers, payload)
+        : decodeTextBody(headers, payload, operation.textBody);
+    return { value, error: null };
   } catch (error) {
     return { value: undefined, error };
   }
@@ -199,19 +212,33 @@ function textHeaders(request: WireRequest): Record<string, string | string[]> {
   return headers;
 }
 
-function check(
-  api: Backend,
-  operation: ContractOperation,
-  { query, body }: DecodedRequest,
-): CheckedRequest | ErrorObject {
-  const [checkBody, checkParameters] =
-    api.validator.getRequestValidatorsForOperation(operation.id) ?? [];
-  if (checkBody?.({ requestBody: body }) === false) return findingOf(checkBody.errors);
-  const declared = normaliseQuery(operation, query);
-  // The validator turns the texts of the query into the types of the contract, in place.
-  const parameters = { path: {}, query: declared, header: {}, cookie: {} };
-  if (checkParameters?.(parameters) === false) return findingOf(checkParameters.errors);
-  return { query: declared, body };
+/**
+ * Checks with the compiled validators of an operation. A query that fitted once is kept with its
+ * types beside the object that it was read from, which is the same for equal texts.
+ */
+function createCheck(api: Backend): Contract['check'] {
+  const typedQueries = new Map<OperationId, WeakMap<object, Record<string, string>>>();
+  return (operation, { params = {}, query, headers = {}, body }) => {
+    let known = typedQueries.get(operation.id);
+    if (known === undefined) {
+      known = new WeakMap();
+      typedQueries.set(operation.id, known);
+    }
+    const typed = known.get(query);
+    const parts = {
+      requestBody: body,
+      // The validator turns the texts of parameters into the types of the contract, in place.
+      path: { ...params },
+      query: typed ?? normaliseQuery(operation, query),
+      header: headers,
+      cookie: {},
+    };
+    for (const validate of api.validator.getRequestValidatorsForOperation(operation.id) ?? []) {
+      if (validate(parts) === false) return findingOf(validate.errors);
+    }
+    if (typed === undefined) known.set(query, parts.query);
+    return { params: parts.path, query: parts.query };
+  };
 }
 
 function findingOf(errors: readonly ErrorObject[] | null | undefined): ErrorObject {

@@ -1,13 +1,16 @@
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import Hapi from '@hapi/hapi';
 import { DomainError } from '../domain/errors.ts';
+import { BodyTooLargeError } from './body-parts.ts';
 import type { Contract } from './contract.ts';
 import type { ContractDocument, ContractOperation } from './contract-document.ts';
-import { BodyTooLargeError, MANAGEMENT_MAX_BYTES, toTooLarge } from './decode-body.ts';
+import { MANAGEMENT_MAX_BYTES, toTooLarge } from './decode-management-body.ts';
 import { type ErrorStyle, jsonReply, toErrorReply } from './error-reply.ts';
 import type { AnswerCompletely, RecordRefusal } from './hot-path.ts';
 import { ingestLimitsOf } from './ingest.ts';
 import type { Metrics } from './metrics.ts';
+import { addReferencePage } from './reference-page.ts';
+import { createRouteTable } from './route-table.ts';
 import type { WireReply } from './wire.ts';
 import { baseUrlOf, parseQuery, requestIdOf, splitTarget } from './wire-request.ts';
 
@@ -52,6 +55,7 @@ export async function createHapi(options: HapiOptions): Promise<Hapi.Server> {
   for (const operation of options.contract.operations) addOperation(server, operation, options);
   addRefusedMethods(server, options.contract.operations);
   addServiceRoutes(server, options);
+  addReferencePage(server);
   server.ext('onPreResponse', (request, h) => {
     const { response } = request;
     if (!('isBoom' in response)) {
@@ -134,15 +138,15 @@ function toMethod(method: string): Hapi.RouteDefMethods {
 
 /** Registered by name: a wildcard route would win over the literal paths beside `/{id}`. */
 function addRefusedMethods(server: Hapi.Server, operations: readonly ContractOperation[]): void {
-  const methodsByPath = new Map<string, Set<string>>();
+  const operationsByPath = new Map<string, ContractOperation[]>();
   for (const operation of operations) {
     for (const path of operation.paths) {
-      const methods = methodsByPath.get(path) ?? new Set();
-      methodsByPath.set(path, methods.add(operation.method));
+      operationsByPath.set(path, [...(operationsByPath.get(path) ?? []), operation]);
     }
   }
-  for (const [path, methods] of methodsByPath) {
-    const allow = allowHeader(methods);
+  for (const [path, declared] of operationsByPath) {
+    const allow = allowHeader(declared);
+    const methods = new Set(declared.map(({ method }) => method));
     for (const method of METHODS.filter((candidate) => !methods.has(candidate))) {
       server.route({
         method,
@@ -164,11 +168,40 @@ function addRefusedMethods(server: Hapi.Server, operations: readonly ContractOpe
   }
 }
 
-/** The `Allow` header for a path that answers these methods. */
-export function allowHeader(methods: ReadonlySet<string>): string {
-  const allowed = METHODS.filter((method) => methods.has(method) && method !== 'DELETE');
-  const withHead = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+/** The `Allow` header for a path with these operations. One that is always refused is not in it. */
+function allowHeader(operations: readonly ContractOperation[]): string {
+  const allowed = new Set(operations.filter(canSucceed).map(({ method }) => method));
+  const listed = METHODS.filter((method) => allowed.has(method));
+  const withHead = listed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...withHead, 'OPTIONS'].join(', ');
+}
+
+function canSucceed({ mediaTypes }: ContractOperation): boolean {
+  return [...mediaTypes.keys()].some((status) => status < 400);
+}
+
+/** Tells the methods of each path, OPTIONS among them; none for a path that does not exist. */
+export function createMethodTable(
+  operations: readonly ContractOperation[],
+): (path: string) => readonly string[] {
+  const table = createRouteTable(operations);
+  return (path) => {
+    if (isServicePath(path)) return ['GET', 'HEAD', 'OPTIONS'];
+    const declared = table.list(path);
+    return declared.length === 0 ? [] : allowHeader(declared).split(', ');
+  };
+}
+
+const SERVICE_PATHS: ReadonlySet<string> = new Set([
+  '',
+  '/docs',
+  '/metrics',
+  '/openapi.yaml',
+  '/openapi.json',
+]);
+
+function isServicePath(path: string): boolean {
+  return SERVICE_PATHS.has(path.replace(/\/$/, '')) || path.startsWith('/docs/');
 }
 
 function addServiceRoutes(server: Hapi.Server, options: HapiOptions): void {

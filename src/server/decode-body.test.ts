@@ -1,13 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { DomainError } from '../domain/errors.ts';
-import {
-  BodyTooLargeError,
-  DecodeError,
-  decodeIngestBody,
-  decodeManagementBody,
-  MANAGEMENT_MAX_BYTES,
-} from './decode-body.ts';
+import { BodyTooLargeError, DecodeError } from './body-parts.ts';
+import { decodeIngestBody } from './decode-body.ts';
+import { decodeManagementBody, MANAGEMENT_MAX_BYTES } from './decode-management-body.ts';
 
 const VALUE = { event: 'x', text: 'ü+/ = &' };
 const JSON_TEXT = JSON.stringify(VALUE);

@@ -15,6 +15,8 @@ const KINDS: readonly (readonly [DomainErrorKind, number, string, string])[] = [
   ['conflict', 409, 'server_error', 'conflict'],
   ['too_large', 413, 'invalid_request', 'request_too_large'],
   ['unsupported_media_type', 415, 'invalid_request', 'unsupported_media_type'],
+  ['unprocessable', 422, 'invalid_request', 'unprocessable_entity'],
+  ['unreadable', 500, 'server_error', 'error'],
   ['unavailable', 503, 'server_error', 'service_unavailable'],
 ];
 

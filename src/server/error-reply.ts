@@ -1,8 +1,12 @@
 import { DomainError, type DomainErrorKind } from '../domain/errors.ts';
+import { ACCEPTED_ENCODINGS } from './content-encoding.ts';
 import type { WireReply } from './wire.ts';
 
-/** How a refusal looks: an envelope of JSON, or a line of text for SDKs that send or evaluate. */
-export type ErrorStyle = 'management' | 'definitions' | 'evaluation' | 'capture';
+/**
+ * How a refusal looks: an envelope of JSON, a line of text for SDKs that send or evaluate, or the
+ * second generation of capture's own JSON.
+ */
+export type ErrorStyle = 'management' | 'definitions' | 'evaluation' | 'capture' | 'capture_v1';
 
 /** The styles that tell most failures as text. */
 type TextStyle = 'evaluation' | 'capture';
@@ -23,6 +27,8 @@ const FORMS: Readonly<Record<DomainErrorKind, Form>> = {
   conflict: { status: 409, type: 'server_error' },
   too_large: { status: 413, type: 'invalid_request' },
   unsupported_media_type: { status: 415, type: 'invalid_request' },
+  unprocessable: { status: 422, type: 'invalid_request' },
+  unreadable: { status: 500, type: 'server_error' },
   unavailable: { status: 503, type: 'server_error' },
 };
 
@@ -47,6 +53,7 @@ const OUTAGE: Readonly<Record<TextStyle, string>> = {
  * it reaches the client.
  */
 export function toErrorReply(error: unknown, style: ErrorStyle): WireReply {
+  if (style === 'capture_v1') return toAnalyticsError(error);
   if (!(error instanceof DomainError)) return serverFault(style);
   const { status, type } = FORMS[error.kind];
   const headers: Record<string, string> =
@@ -60,6 +67,35 @@ export function toErrorReply(error: unknown, style: ErrorStyle): WireReply {
     { type, code: error.code, detail: error.detail, attr: error.attr },
     headers,
   );
+}
+
+/** What refusals of the second generation of capture say about what would have been taken. */
+export const NEGOTIATION: Readonly<Record<string, string>> = {
+  accept: 'application/json',
+  'accept-encoding': ACCEPTED_ENCODINGS,
+};
+
+const ERROR_URI = 'https://posthog.com/docs/api';
+
+/** A refusal of the second generation of capture: a word for programs, a sentence for people. */
+export function analyticsErrorReply(
+  status: number,
+  error: string,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): WireReply {
+  const body = { error, error_description: text, error_uri: ERROR_URI };
+  return jsonReply(status, body, { ...NEGOTIATION, ...headers });
+}
+
+function toAnalyticsError(error: unknown): WireReply {
+  if (!(error instanceof DomainError)) {
+    return analyticsErrorReply(500, 'internal_error', 'A server error occurred.');
+  }
+  const { status } = FORMS[error.kind];
+  if (error.kind !== 'unavailable') return analyticsErrorReply(status, error.code, error.detail);
+  const headers = { 'retry-after': RETRY_AFTER_SECONDS };
+  return analyticsErrorReply(status, 'service_unavailable', error.detail, headers);
 }
 
 /** Evaluation tells a bad key in the envelope and everything else as text. */

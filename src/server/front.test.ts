@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Application, createFront, type Front } from './front.ts';
+import { envelopeHeaders } from './write-reply.ts';
 
 const GRACE_MS = 10_000;
 
@@ -26,6 +27,7 @@ function anApplication(overrides: Partial<Application> = {}): Application {
     handOver: (_message, response) => {
       response.writeHead(200).end('from the application');
     },
+    methodsOf: () => [],
     isReady: () => true,
     ...overrides,
   };
@@ -91,9 +93,9 @@ describe('with an application', () => {
   it('offers each request to the hot path first', async () => {
     front.open(
       anApplication({
-        hotPath: (message, response, requestId, sharedHeaders) => {
+        hotPath: (message, response, envelope) => {
           if (message.url !== '/flags') return false;
-          response.writeHead(200, sharedHeaders()).end(requestId);
+          response.writeHead(200, envelopeHeaders(envelope)).end(envelope.requestId);
           return true;
         },
       }),
@@ -139,6 +141,33 @@ describe('a browser', () => {
     expect(reply.headers.get('access-control-allow-methods')).toContain('POST');
     expect(reply.headers.get('access-control-allow-headers')).toBe('content-type');
   });
+});
+
+describe('a question for the methods of a path', () => {
+  beforeEach(() => {
+    const methodsOf = (path: string) => (path === '/things' ? ['GET', 'HEAD', 'OPTIONS'] : []);
+    front.open(anApplication({ methodsOf }));
+  });
+
+  it.each([
+    ['/things', 'GET, HEAD, OPTIONS'],
+    ['/things?of=mine', 'GET, HEAD, OPTIONS'],
+    ['/_readiness', 'GET, HEAD, OPTIONS'],
+    ['/nothing', 'OPTIONS'],
+  ])('is answered with those that there are: %s', async (path, allow) => {
+    const reply = await fetch(url + path, { method: 'OPTIONS' });
+    expect([reply.status, reply.headers.get('allow')]).toEqual([204, allow]);
+    expect(reply.headers.has('access-control-allow-methods')).toBe(false);
+  });
+
+  it.each(['/things', '/nothing'])(
+    'lets a browser try any, to read the refusal: %s',
+    async (path) => {
+      const headers = { origin: 'https://shop.example', 'access-control-request-method': 'PUT' };
+      const reply = await fetch(url + path, { method: 'OPTIONS', headers });
+      expect(reply.headers.get('access-control-allow-methods')).toContain('PUT');
+    },
+  );
 });
 
 describe('an address that is taken', () => {

@@ -1,16 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { answerOptions, originHeaders } from './cors.ts';
+import { DomainError } from '../domain/errors.ts';
+import { answerOptions } from './cors.ts';
 import { notReadyReply } from './create-server.ts';
-import { jsonReply } from './error-reply.ts';
-import { type HotPath, writeReply } from './hot-path.ts';
+import { jsonReply, toErrorReply } from './error-reply.ts';
+import type { HotPath } from './hot-path.ts';
 import type { WireReply } from './wire.ts';
 import { requestIdOf, splitTarget } from './wire-request.ts';
+import { type Envelope, envelopeHeaders, writeReply } from './write-reply.ts';
 
 /** Where a started application takes requests. */
 export interface Application {
   readonly hotPath: HotPath;
   readonly handOver: (message: IncomingMessage, response: ServerResponse) => void;
+  /** The methods that a path answers; none when there is no such path. */
+  readonly methodsOf: (path: string) => readonly string[];
   /** Whether flags can be served. */
   readonly isReady: () => boolean;
 }
@@ -27,10 +31,11 @@ export interface Front {
 
 const SWEEP_EVERY_MS = 50;
 
-const CLOSING = { connection: 'close' };
-
 /** Longer than proxies keep a connection, so that they and not Burgee end it. */
 const KEEP_ALIVE_MS = 65_000;
+
+/** Room for what the contract lets be in a query, every character of it escaped. */
+const HEADERS_MAX_BYTES = 262_144;
 
 /** The longest that a whole request may take to arrive. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -42,30 +47,29 @@ export function createFront(): Front {
   /** Connections on which nobody has asked for anything yet; Node does not count them as idle. */
   const silent = new Set<Socket>();
 
-  const server = createServer((message, response) => {
+  const server = createServer({ maxHeaderSize: HEADERS_MAX_BYTES }, (message, response) => {
     silent.delete(message.socket);
     const requestId = requestIdOf(message);
-    // Hapi's side reads the id here, so that both lanes tell the same one.
-    message.headers['x-request-id'] = requestId;
-    const crossOrigin = originHeaders(message);
-    const sharedHeaders = () => ({
-      'x-request-id': requestId,
-      ...crossOrigin,
-      ...(isStopping ? CLOSING : null),
-    });
-    if (application?.hotPath(message, response, requestId, sharedHeaders) === true) return;
-    if (message.method === 'OPTIONS') {
-      answerOptions(message, response, sharedHeaders());
+    const envelope: Envelope = {
+      requestId,
+      origin: message.headers.origin,
+      get isLast() {
+        return isStopping;
+      },
+    };
+    if (application?.hotPath(message, response, envelope) === true) return;
+    const reply = answerItself(message, application, isStopping);
+    if (reply !== null || application === null) {
+      writeReply(response, reply ?? notReadyReply('starting'), envelope);
       return;
     }
-    const health = answerHealth(message, application, isStopping);
-    if (health !== null) writeReply(response, health, sharedHeaders());
-    else if (application === null) {
-      writeReply(response, notReadyReply('starting'), sharedHeaders());
-    } else {
-      for (const [name, value] of Object.entries(sharedHeaders())) response.setHeader(name, value);
-      application.handOver(message, response);
+    // Hapi's side reads the id here, so that both lanes tell the same one.
+    message.headers['x-request-id'] = requestId;
+    const shared = envelopeHeaders(envelope);
+    for (let at = 0; at + 1 < shared.length; at += 2) {
+      response.setHeader(shared[at] ?? '', shared[at + 1] ?? '');
     }
+    application.handOver(message, response);
   });
 
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -110,16 +114,52 @@ function portOf(address: AddressInfo | string | null): number {
   return address.port;
 }
 
-/** The reply to `/_liveness` and `/_readiness`; null for every other path. */
-function answerHealth(
+/** The reply to what needs no application: OPTIONS and health checks. */
+function answerItself(
   message: IncomingMessage,
   application: Application | null,
   isStopping: boolean,
 ): WireReply | null {
   const { path } = splitTarget(message.url ?? '/');
   const name = path.replace(/\/$/, '');
-  if (name !== '/_liveness' && name !== '/_readiness') return null;
-  if (message.method !== 'GET' && message.method !== 'HEAD') return null;
+  const isHealth = name === '/_liveness' || name === '/_readiness';
+  if (message.method === 'OPTIONS') {
+    const methods = isHealth ? HEALTH_METHODS : application?.methodsOf(path);
+    return answerOptions(message, methods ?? []);
+  }
+  if (!HTTP_METHODS.has(message.method ?? '')) {
+    return refuseMethod(message.method ?? '', application?.methodsOf(path) ?? []);
+  }
+  if (!isHealth || (message.method !== 'GET' && message.method !== 'HEAD')) return null;
+  return answerHealth(name, application, isStopping);
+}
+
+/** The methods that routes can have. */
+const HTTP_METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+]);
+
+/** The refusal of a method that no route can have, such as TRACE; null where there is no path. */
+function refuseMethod(method: string, allowed: readonly string[]): WireReply | null {
+  if (allowed.length === 0) return null;
+  const error = new DomainError('method_not_allowed', `Method "${method}" not allowed.`);
+  const reply = toErrorReply(error, 'management');
+  return { ...reply, headers: { ...reply.headers, allow: allowed.join(', ') } };
+}
+
+const HEALTH_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+/** The reply to `/_liveness` and `/_readiness`. */
+function answerHealth(
+  name: string,
+  application: Application | null,
+  isStopping: boolean,
+): WireReply {
   if (name === '/_liveness') return jsonReply(200, { status: 'alive' });
   if (isStopping) return jsonReply(503, { status: 'stopping' });
   const isReady = application?.isReady() === true;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest, type Server } from 'node:http';
+import { Agent, createServer, request as httpRequest, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ContractOperation, readOperation } from './contract-document.ts';
@@ -17,6 +17,14 @@ function anOperation(id: OperationId, path: string, tag: string): ContractOperat
 }
 
 const OPERATIONS = [
+  readOperation(
+    { path: '/flags/definitions', method: 'get', tags: ['definitions'], responses: {} },
+    'getFlagDefinitions',
+  ),
+  readOperation(
+    { path: '/projects/{id}/definitions/', method: 'get', tags: ['definitions'], responses: {} },
+    'getLocalEvaluation',
+  ),
   anOperation('evaluateFlags', '/flags', 'evaluation'),
   anOperation('captureEvent', '/i/v0/e/', 'capture'),
   anOperation('createFeatureFlag', '/api/things/', 'feature_flags'),
@@ -41,8 +49,8 @@ beforeEach(async () => {
     (...refusal) => refused.push(refusal),
   );
   server = createServer((message, response) => {
-    if (!hotPath(message, response, REQUEST_ID, () => ({})))
-      response.writeHead(299).end('passed on');
+    const envelope = { requestId: REQUEST_ID, origin: message.headers.origin, isLast: false };
+    if (!hotPath(message, response, envelope)) response.writeHead(299).end('passed on');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -78,12 +86,53 @@ describe('the hot path', () => {
     ['POST', '/flags//'],
     ['POST', '/Flags'],
     ['POST', '/flags/definitions'],
+    ['PUT', '/flags/definitions'],
+    ['GET', '/projects/a%2Fb/definitions'],
+    ['GET', '/projects/a/b/definitions'],
     ['GET', '/flags'],
     ['PUT', '/flags'],
   ])('leaves %s %s to others', async (method, path) => {
     const reply = await fetch(`http://127.0.0.1:${port}${path}`, { method });
     expect(reply.status).toBe(299);
     expect(answered).toEqual([]);
+  });
+
+  it.each([
+    ['GET', '/flags/definitions', 'getFlagDefinitions', {}],
+    ['HEAD', '/flags/definitions/?token=t', 'getFlagDefinitions', {}],
+    ['GET', '/projects/@current/definitions', 'getLocalEvaluation', { id: '@current' }],
+    ['HEAD', '/projects/7/definitions/', 'getLocalEvaluation', { id: '7' }],
+  ])('takes %s %s', async (method, path, id, params) => {
+    const reply = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+    expect(reply.status).toBe(200);
+    expect(answered.map(({ operation }) => operation.id)).toEqual([id]);
+    expect(answered[0]?.request).toMatchObject({ method, params });
+  });
+
+  it('leaves the connection usable after a GET with a body', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (const path of ['/flags/definitions', '/flags']) {
+      const method = path === '/flags' ? 'POST' : 'GET';
+      const client = httpRequest({ port, path, method, agent, headers: { 'content-length': 4 } });
+      client.end('body');
+      const [reply] = await once(client, 'response');
+      reply.resume();
+      await once(reply, 'end');
+      expect(reply.statusCode).toBe(200);
+    }
+    agent.destroy();
+  });
+
+  it('sends an answer that is there at once', async () => {
+    answer = () => jsonReply(200, { at: 'once' });
+    expect(await (await post('/flags')).json()).toEqual({ at: 'once' });
+  });
+
+  it('gives up the connection when making the answer throws', async () => {
+    answer = () => {
+      throw new Error('This never happens.');
+    };
+    await expect(post('/flags')).rejects.toThrow();
   });
 
   it('hands the request on as it came, in pieces or not', async () => {

@@ -1,14 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isAnsweredDirectly } from './answer-directly.ts';
 import type { ContractOperation } from './contract-document.ts';
 import { ingestLimitsOf, refuseLargeBody } from './ingest.ts';
-import type { WireReply, WireRequest } from './wire.ts';
+import { createRouteTable, type FoundRoute } from './route-table.ts';
+import type { Eventually, WireReply, WireRequest } from './wire.ts';
 import { baseUrlOf, parseQuery, splitTarget } from './wire-request.ts';
+import { type Envelope, writeReply } from './write-reply.ts';
 
 /** Answers a request completely: it never throws, and it has recorded what it answered. */
 export type AnswerCompletely = (
   operation: ContractOperation,
   request: WireRequest,
-) => Promise<WireReply>;
+) => Eventually<WireReply>;
 
 /** Counts and logs a request that was refused before it could be read. */
 export type RecordRefusal = (operationId: string, status: number, requestId: string) => void;
@@ -17,63 +20,86 @@ export type RecordRefusal = (operationId: string, status: number, requestId: str
 export type HotPath = (
   message: IncomingMessage,
   response: ServerResponse,
-  requestId: string,
-  sharedHeaders: SharedHeaders,
+  envelope: Envelope,
 ) => boolean;
 
-/** The headers that every reply has, as of the moment when it is sent. */
-export type SharedHeaders = () => Readonly<Record<string, string>>;
-
 /**
- * The short way to the operations that evaluate and capture: past Hapi's request life cycle, which
- * costs more than the work itself. The same pipeline answers as behind Hapi's routes.
+ * The short way to the operations that evaluate, capture and serve definitions: past Hapi's request
+ * life cycle, which costs more than the work itself. The same pipeline answers as behind Hapi's
+ * routes.
  */
 export function createHotPath(
   operations: readonly ContractOperation[],
   answer: AnswerCompletely,
   recordRefusal: RecordRefusal,
 ): HotPath {
-  const operationsByPath = new Map<string, ContractOperation>();
-  for (const operation of operations) {
-    if (ingestLimitsOf(operation) === undefined) continue;
-    for (const path of operation.paths) {
-      operationsByPath.set(path, operation);
-      operationsByPath.set(`${path}/`, operation);
-    }
-  }
-  return (message, response, requestId, sharedHeaders) => {
-    if (message.method !== 'POST') return false;
-    const { path, search } = splitTarget(message.url ?? '/');
-    const operation = operationsByPath.get(path);
-    if (operation === undefined) return false;
-    const receivedAt = new Date();
-    readBody(message, ingestLimitsOf(operation)?.rawMaxBytes ?? 0, (payload) => {
-      if (payload === null) {
-        recordRefusal(operation.id, TOO_LARGE, requestId);
-        const refusal = refuseLargeBody(operation, ingestLimitsOf(operation)?.rawMaxBytes ?? 0);
-        writeReply(response, refusal, { ...sharedHeaders(), connection: 'close' });
-        return;
-      }
-      answer(operation, {
-        method: 'POST',
-        path,
-        params: {},
-        query: parseQuery(search),
+  const withBody = createRouteTable(
+    operations.filter((each) => each.method === 'POST' && ingestLimitsOf(each) !== undefined),
+  );
+  const withoutBody = createRouteTable(operations.filter(isAnsweredDirectly));
+
+  function respond(found: FoundRoute, incoming: Incoming, payload: Buffer): void {
+    const { message, response, envelope, receivedAt } = incoming;
+    try {
+      const reply = answer(found.operation, {
+        method: message.method ?? '',
+        path: incoming.path,
+        params: found.params,
+        query: parseQuery(incoming.search),
         headers: message.headers,
         payload,
         baseUrl: baseUrlOf(message),
-        requestId,
+        requestId: envelope.requestId,
         receivedAt,
-      }).then(
-        (reply) => writeReply(response, reply, sharedHeaders()),
-        () => response.destroy(),
-      );
+      });
+      if (!(reply instanceof Promise)) writeReply(response, reply, envelope);
+      else {
+        reply.then(
+          (later) => writeReply(response, later, envelope),
+          () => response.destroy(),
+        );
+      }
+    } catch {
+      response.destroy();
+    }
+  }
+
+  return (message, response, envelope) => {
+    const isPost = message.method === 'POST';
+    if (!isPost && message.method !== 'GET' && message.method !== 'HEAD') return false;
+    const { path, search } = splitTarget(message.url ?? '/');
+    const found = (isPost ? withBody : withoutBody).find(path);
+    if (found === undefined) return false;
+    const incoming = { message, response, envelope, path, search, receivedAt: new Date() };
+    if (!isPost) {
+      respond(found, incoming, NO_PAYLOAD);
+      return true;
+    }
+    const maxBytes = ingestLimitsOf(found.operation)?.rawMaxBytes ?? 0;
+    readBody(message, maxBytes, (payload) => {
+      if (payload !== null) {
+        respond(found, incoming, payload);
+        return;
+      }
+      recordRefusal(found.operation.id, TOO_LARGE, envelope.requestId);
+      const refusal = refuseLargeBody(found.operation, maxBytes);
+      writeReply(response, refusal, { ...envelope, isLast: true });
     });
     return true;
   };
 }
 
+interface Incoming {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly envelope: Envelope;
+  readonly path: string;
+  readonly search: string;
+  readonly receivedAt: Date;
+}
+
 const TOO_LARGE = 413;
+const NO_PAYLOAD = Buffer.alloc(0);
 
 /** Reads the body; null once it is over the limit. Calls back once, and not after an abort. */
 function readBody(
@@ -81,37 +107,23 @@ function readBody(
   maxBytes: number,
   done: (payload: Buffer | null) => void,
 ): void {
-  const chunks: Buffer[] = [];
+  let first: Buffer | null = null;
+  let more: Buffer[] | null = null;
   let bytes = 0;
   message.on('data', (chunk: Buffer) => {
     if (bytes > maxBytes) return;
     bytes += chunk.length;
     if (bytes > maxBytes) {
-      chunks.length = 0;
+      first = null;
+      more = null;
       done(null);
-    } else chunks.push(chunk);
+    } else if (first === null) first = chunk;
+    else if (more === null) more = [first, chunk];
+    else more.push(chunk);
   });
   message.on('end', () => {
     if (bytes > maxBytes) return;
-    const [first] = chunks;
-    done(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, bytes));
+    done(more === null ? (first ?? NO_PAYLOAD) : Buffer.concat(more, bytes));
   });
   message.on('error', () => message.destroy());
-}
-
-/** Sends a reply. Headers go in one call: setting them one by one costs more than the body. */
-export function writeReply(
-  response: ServerResponse,
-  reply: WireReply,
-  sharedHeaders: Readonly<Record<string, string>>,
-): void {
-  if (response.destroyed || response.headersSent) return;
-  const { status, headers, body } = reply;
-  if (body === null) {
-    response.writeHead(status, { ...sharedHeaders, ...headers }).end();
-    return;
-  }
-  const length = Buffer.byteLength(body);
-  response.writeHead(status, { ...sharedHeaders, ...headers, 'content-length': length });
-  response.end(body);
 }

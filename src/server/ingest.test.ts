@@ -127,7 +127,6 @@ describe('a body that cannot be read', () => {
   it.each([
     ['text that is no JSON', Buffer.from('{'), {}, /^failed to parse request: ./],
     ['an empty body', Buffer.alloc(0), {}, /^request missing data payload$/],
-    ['another media type', Buffer.from('{}'), html, /^failed to decode request: unsupported/],
     ['damaged gzip', gzipSync('{}').subarray(0, 12), {}, /^failed to decode request: the gzip/],
   ])('is refused by capture in its words: %s', async (_what, payload, headers, text) => {
     const reply = await send('captureEvent', payload, headers);

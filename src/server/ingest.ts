@@ -1,22 +1,22 @@
 import type { ErrorObject } from 'ajv';
+import { BodyTooLargeError, DecodeError } from './body-parts.ts';
 import type { Contract } from './contract.ts';
 import type { ContractOperation } from './contract-document.ts';
-import {
-  BodyTooLargeError,
-  DecodeError,
-  decodeIngestBody,
-  type IngestPacking,
-} from './decode-body.ts';
-import { textReply } from './error-reply.ts';
+import { decodeIngestBody, type IngestPacking } from './decode-body.ts';
+import { analyticsErrorReply, textReply } from './error-reply.ts';
+import { nameAsSent, settleFieldNames } from './field-aliases.ts';
+import { answerAnalytics } from './ingest-v1.ts';
 import type { Handlers } from './operation.ts';
 import { runHandler } from './run-handler.ts';
-import type { WireReply, WireRequest } from './wire.ts';
+import type { Eventually, WireReply, WireRequest } from './wire.ts';
 
 interface IngestLimits {
   /** The most bytes of a body as it is sent. */
   readonly rawMaxBytes: number;
   /** The most bytes of a body after inflating. */
   readonly inflatedMaxBytes: number;
+  /** The body is thrown away as it is, whatever it may be. */
+  readonly isBodyIgnored?: boolean;
 }
 
 const MIB = 1024 * 1024;
@@ -25,7 +25,10 @@ const MIB = 1024 * 1024;
 const LIMITS: Readonly<Record<string, IngestLimits>> = {
   evaluateFlags: { rawMaxBytes: 2 * MIB, inflatedMaxBytes: 4 * MIB },
   captureEvent: { rawMaxBytes: 2 * MIB, inflatedMaxBytes: 25 * MIB },
+  captureEventByQuery: { rawMaxBytes: 2 * MIB, inflatedMaxBytes: 25 * MIB },
   captureBatch: { rawMaxBytes: 20 * MIB, inflatedMaxBytes: 25 * MIB },
+  captureAnalyticsEvents: { rawMaxBytes: 10 * MIB, inflatedMaxBytes: 50 * MIB },
+  discardTelemetry: { rawMaxBytes: 25 * MIB, inflatedMaxBytes: 0, isBodyIgnored: true },
 };
 
 /** The limits of an operation that evaluates or captures; undefined for any other. */
@@ -37,7 +40,7 @@ export function ingestLimitsOf(operation: ContractOperation): IngestLimits | und
 export type AnswerIngest = (
   operation: ContractOperation,
   request: WireRequest,
-) => Promise<WireReply>;
+) => Eventually<WireReply>;
 
 /**
  * The pipeline of the operations that evaluate and capture: decode, check with the contract's own
@@ -45,64 +48,88 @@ export type AnswerIngest = (
  * here, so they cannot answer differently.
  */
 export function createIngest(contract: Contract, handlers: Handlers): AnswerIngest {
-  return async (operation, request) => {
+  return (operation, request) => {
     const limits = ingestLimitsOf(operation);
     if (limits === undefined) throw new Error(`${operation.id} has no ingest limits.`);
     if (request.payload.length > limits.rawMaxBytes) {
       return refuseLargeBody(operation, limits.rawMaxBytes);
     }
-    let body: unknown;
-    try {
-      body = decodeIngestBody(request.headers, request.payload, {
-        ...limits,
-        ...packingOf(operation, request),
-      });
-    } catch (error) {
-      if (error instanceof BodyTooLargeError) return refuseLargeBody(operation, error.limitBytes);
-      if (error instanceof DecodeError) return refuseBody(operation, request, error);
-      throw error;
+    if (operation.errorStyle === 'capture_v1') {
+      return answerAnalytics(contract, handlers, operation, request, limits.inflatedMaxBytes);
     }
+    let body: unknown;
+    if (limits.isBodyIgnored !== true) {
+      const { headers, payload } = packedBodyOf(operation, request);
+      try {
+        const packing = packingOf(operation, request);
+        body = decodeIngestBody(headers, payload, { ...limits, ...packing });
+      } catch (error) {
+        if (error instanceof BodyTooLargeError) return refuseLargeBody(operation, error.limitBytes);
+        if (error instanceof DecodeError) return refuseBody(operation, payload, error);
+        throw error;
+      }
+    }
+    settleFieldNames(body, operation.fieldAliases);
     const checked = contract.check(operation, { query: request.query, body });
-    if ('keyword' in checked) return refuseShape(operation, checked);
+    if ('keyword' in checked) return refuseShape(operation, body, checked);
     const parts = { params: {}, query: checked.query, requestBody: body };
     return runHandler(handlers, operation, { request, caller: null, access: null }, parts);
   };
 }
 
+/** Where the body is: capture also takes it from the query, where it goes before the body. */
+function packedBodyOf(
+  operation: ContractOperation,
+  request: WireRequest,
+): Pick<WireRequest, 'headers' | 'payload'> {
+  const { data = '' } = request.query;
+  if (operation.errorStyle !== 'capture' || data === '') return request;
+  return { headers: {}, payload: Buffer.from(data) };
+}
+
 /** How the query says that the body is packed. Capture takes no notice of names it does not know. */
 function packingOf(operation: ContractOperation, request: WireRequest): IngestPacking {
-  const name = (request.query.compression ?? '').toLowerCase();
+  const { compression } = request.query;
   const isStrict = operation.errorStyle === 'evaluation';
-  if (name === 'gzip' || name === 'gzip-js') return { isFormGzipRefused: isStrict };
-  if (isStrict && name !== '' && name !== 'base64') return { isUnsupported: true };
+  if (compression === undefined) return isStrict ? NO_PACKING : LENIENT;
+  const name = compression.toLowerCase();
+  if (!isStrict) return { isLenient: true, compression: name };
+  if (name === 'gzip' || name === 'gzip-js') return { isFormGzipRefused: true };
+  if (name !== '' && name !== 'base64') return { isUnsupported: true };
   return {};
 }
+
+const NO_PACKING: IngestPacking = {};
+const LENIENT: IngestPacking = { isLenient: true };
 
 /** The reply to a body over the limit. */
 export function refuseLargeBody(operation: ContractOperation, limitBytes: number): WireReply {
   const text = `the body is larger than ${limitBytes} bytes`;
+  if (operation.errorStyle === 'capture_v1') {
+    return analyticsErrorReply(
+      413,
+      'payload_too_large',
+      `The body is larger than ${limitBytes} bytes.`,
+    );
+  }
   return operation.errorStyle === 'capture'
     ? textReply(413, `maximum event size exceeded: ${text}`)
     : textReply(413, `Request body too large: ${text}.`);
 }
 
-function refuseBody(
-  operation: ContractOperation,
-  request: WireRequest,
-  error: DecodeError,
-): WireReply {
+function refuseBody(operation: ContractOperation, payload: Buffer, error: DecodeError): WireReply {
   if (operation.errorStyle === 'evaluation') {
     return textReply(400, evaluationRefusal(error.isSyntax ? 'invalid JSON' : error.reason));
   }
-  if (request.payload.length === 0) return textReply(400, 'request missing data payload');
+  if (payload.length === 0) return textReply(400, 'request missing data payload');
   const step = error.isSyntax ? 'parse' : 'decode';
   return textReply(400, `failed to ${step} request: ${error.reason}`);
 }
 
 /** A request of the wrong shape, with the field that is wrong. */
-function refuseShape(operation: ContractOperation, finding: ErrorObject): WireReply {
-  const [, place, ...steps] = finding.instancePath.split('/');
-  const field = steps.join('.');
+function refuseShape(operation: ContractOperation, body: unknown, finding: ErrorObject): WireReply {
+  const [, place, name = '', ...inside] = finding.instancePath.split('/');
+  const field = [nameAsSent(body, operation.fieldAliases, name), ...inside].join('.');
   const subject = field === '' ? 'the body' : field;
   const where = place === 'query' ? `query parameter ${subject}` : subject;
   const complaint = `${where} ${finding.message ?? 'is not valid'}`;

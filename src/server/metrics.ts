@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { TimeHistogram } from './time-histogram.ts';
 
 /** What the service counts, in the Prometheus text format. */
 export interface Metrics {
@@ -8,6 +9,8 @@ export interface Metrics {
   observeEvaluation(seconds: number): void;
   /** Counts a reply that the contract does not allow. */
   countContractViolation(operation: string): void;
+  /** Counts a merge of two persons that was asked for and did not happen. */
+  countRefusedMerge(projectId: number, reason: string): void;
   /** Adds a gauge whose value is read when the metrics are. */
   addGauge(name: string, help: string, read: () => number): void;
   /** Adds a gauge with one value for each label, read when the metrics are. */
@@ -21,20 +24,26 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
-const EVALUATION_BUCKETS_SECONDS = [
-  0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3,
-];
-
-/** A registry of its own, so that two services in one process do not mix. */
+/**
+ * A registry of its own, so that two services in one process do not mix. What is counted for each
+ * request is counted in plain numbers, and told to the registry when somebody reads them.
+ */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: 'burgee_' });
-  const requests = new Counter({
+  const answered = new Map<string, Map<number, number>>();
+  new Counter({
     name: 'burgee_requests_total',
     help: 'Requests by operation and status.',
     labelNames: ['operation', 'status'],
     registers,
+    collect() {
+      this.reset();
+      for (const [operation, byStatus] of answered) {
+        for (const [status, count] of byStatus) this.labels(operation, String(status)).inc(count);
+      }
+    },
   });
   const violations = new Counter({
     name: 'burgee_contract_violations_total',
@@ -42,25 +51,28 @@ export function createMetrics(): Metrics {
     labelNames: ['operation'],
     registers,
   });
-  const evaluation = new Histogram({
-    name: 'burgee_evaluation_seconds',
-    help: 'Time that the engine took for the flags of one request.',
-    buckets: EVALUATION_BUCKETS_SECONDS,
+  const refusedMerges = new Counter({
+    name: 'burgee_refused_merges_total',
+    help: 'Merges of two persons that were asked for and did not happen, by project and reason.',
+    labelNames: ['project', 'reason'],
     registers,
   });
-  const requestCounters = new Map<string, Counter.Internal>();
+  const evaluation = new TimeHistogram(
+    'burgee_evaluation_seconds',
+    'Time that the engine took for the flags of one request.',
+  );
   return {
     countRequest(operation, status) {
-      const name = `${operation} ${status}`;
-      let counter = requestCounters.get(name);
-      if (counter === undefined) {
-        counter = requests.labels(operation, String(status));
-        requestCounters.set(name, counter);
+      let byStatus = answered.get(operation);
+      if (byStatus === undefined) {
+        byStatus = new Map();
+        answered.set(operation, byStatus);
       }
-      counter.inc();
+      byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     },
     observeEvaluation: (seconds) => evaluation.observe(seconds),
     countContractViolation: (operation) => violations.labels(operation).inc(),
+    countRefusedMerge: (projectId, reason) => refusedMerges.labels(String(projectId), reason).inc(),
     addGauge(name, help, read) {
       new Gauge({
         name,
@@ -83,6 +95,6 @@ export function createMetrics(): Metrics {
         },
       });
     },
-    render: () => registry.metrics(),
+    render: async () => `${await registry.metrics()}\n${evaluation.render()}`,
   };
 }

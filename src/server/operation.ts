@@ -27,12 +27,25 @@ type Responses<Id extends OperationId> = operations[Id]['responses'];
 export class RawJson {
   readonly text: string;
   readonly isCompressible: boolean;
+  /** Whether the text is known to have no other characters than those of ASCII. */
+  readonly isAscii: boolean;
+  #bytes: Buffer | null = null;
   #gzipped: Buffer | null = null;
 
   /** A compressible text is one that is sent many times: it is compressed once, when first asked for. */
-  constructor(text: string, options: { readonly isCompressible?: boolean } = {}) {
+  constructor(
+    text: string,
+    options: { readonly isCompressible?: boolean; readonly isAscii?: boolean } = {},
+  ) {
     this.text = text;
     this.isCompressible = options.isCompressible === true;
+    this.isAscii = options.isAscii === true;
+  }
+
+  /** The text in UTF-8. Of ASCII, every character is a byte, and copying is all there is to do. */
+  bytes(): Buffer {
+    this.#bytes ??= Buffer.from(this.text, this.isAscii ? 'latin1' : 'utf8');
+    return this.#bytes;
   }
 
   /** The text in gzip. */

@@ -10,6 +10,19 @@ const RESPONSES: OpenAPIV3.ResponsesObject = {
     description: 'A thing.',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } },
   },
+  '201': {
+    description: 'A thing with more to it.',
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Part' },
+            { type: 'object', required: ['size'], properties: { size: { type: 'integer' } } },
+          ],
+        },
+      },
+    },
+  },
   '304': { description: 'Not changed.' },
   '400': {
     description: 'Text.',
@@ -85,6 +98,7 @@ describe('a reply that keeps to the contract', () => {
       'an unknown field where the contract allows any',
       jsonReply(200, { ...RIGHT, free: { b: 1 } }),
     ],
+    ['a body that is described in parts', jsonReply(201, { name: 'a', size: 1 })],
     ['a status without a body', withoutBody(304)],
     ['text', textReply(400, 'anything')],
     ['a body whose response is shared', jsonReply(404, { detail: 'Not found.' })],
@@ -114,6 +128,8 @@ describe('a reply that breaks the contract', () => {
       jsonReply(404, { detail: '', x: 1 }),
       /additional/,
     ],
+    ['a field that no part has', jsonReply(201, { name: 'a', size: 1, x: 1 }), /additional/],
+    ['a field of one part missing', jsonReply(201, { name: 'a' }), /required property 'size'/],
     ['an undeclared status', jsonReply(418, {}), /the status 418 is not declared/],
     ['a wrong media type', textReply(200, 'x'), /text\/plain instead of application\/json/],
     ['a body where there must be none', jsonReply(304, {}), /must not have a body/],

@@ -9,13 +9,13 @@ import type { WireReply } from './wire.ts';
 export type CheckReply = (operation: ContractOperation, reply: WireReply) => string | null;
 
 /**
- * Checks replies against the contract. Outside production only: the contract's replies are open so
- * that fields may be added, but here they are closed, so that an undocumented field is a finding.
+ * Checks replies against the contract. The contract's replies are open so that fields may be added,
+ * but here they are closed, so that an undocumented field is a finding.
  */
 export function createReplyCheck(definition: OpenAPIV3.Document): CheckReply {
   const ajv = new Ajv({ strict: false, allErrors: false });
   addFormats.default(ajv);
-  ajv.addSchema({ $id: 'contract', components: closeSchemas(definition.components) });
+  ajv.addSchema({ $id: 'contract', components: closeSchemas(definition.components, definition) });
   const validators = new Map<string, ValidateFunction>();
   const schemas = collectReplySchemas(definition);
 
@@ -30,7 +30,7 @@ export function createReplyCheck(definition: OpenAPIV3.Document): CheckReply {
     const name = `${operation.id} ${reply.status}`;
     let validate = validators.get(name);
     if (validate === undefined) {
-      validate = ajv.compile(closeSchemas(schemas.get(name) ?? {}));
+      validate = ajv.compile(closeSchemas(schemas.get(name) ?? {}, definition));
       validators.set(name, validate);
     }
     if (validate(JSON.parse(textOf(reply)))) return null;
@@ -71,20 +71,42 @@ function resolveResponse(
  * The value with every object schema that names its properties closed, and with references that
  * point into the contract. Free-form objects, which say `additionalProperties`, stay as they are.
  */
-function closeSchemas(value: unknown): Record<string, unknown> {
-  const closed = close(value);
+function closeSchemas(value: unknown, definition: OpenAPIV3.Document): Record<string, unknown> {
+  const closed = close(value, definition);
   return isRecord(closed) ? closed : {};
 }
 
-function close(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(close);
+function close(value: unknown, definition: OpenAPIV3.Document): unknown {
+  if (Array.isArray(value)) return value.map((item) => close(item, definition));
   if (!isRecord(value)) return value;
   if (typeof value.$ref === 'string') return { $ref: `contract${value.$ref}` };
-  const copy = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, close(item)]));
+  if (Array.isArray(value.allOf)) return close(joinParts(value.allOf, definition), definition);
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, close(item, definition)]),
+  );
   const isNamed = value.type === 'object' && isRecord(value.properties);
   return isNamed && !('additionalProperties' in value)
     ? { ...copy, additionalProperties: false }
     : copy;
+}
+
+/** One object schema for several: closed one by one, each would refuse what the others allow. */
+function joinParts(parts: readonly unknown[], definition: OpenAPIV3.Document): object {
+  const schemas = parts.filter(isRecord).map((part) => resolveSchema(part, definition));
+  return {
+    type: 'object',
+    required: schemas.flatMap(({ required }) => (Array.isArray(required) ? required : [])),
+    properties: Object.assign({}, ...schemas.map(({ properties }) => properties)),
+  };
+}
+
+function resolveSchema(
+  part: Record<string, unknown>,
+  definition: OpenAPIV3.Document,
+): Record<string, unknown> {
+  if (typeof part.$ref !== 'string') return part;
+  const found = definition.components?.schemas?.[part.$ref.split('/').at(-1) ?? ''];
+  return isRecord(found) ? found : {};
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

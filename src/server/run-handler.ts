@@ -9,7 +9,7 @@ import {
   type ReplyHeaders,
   type RequestOrigin,
 } from './operation.ts';
-import type { WireReply, WireRequest } from './wire.ts';
+import type { Eventually, WireReply, WireRequest } from './wire.ts';
 
 /** The parts of a request that the contract's validators looked at. */
 type CheckedParts = Pick<ParsedRequest, 'params' | 'query' | 'requestBody'>;
@@ -32,7 +32,7 @@ interface UncheckedReply {
 }
 
 /** Runs the handler of the operation on a request that passed the contract. */
-export async function runHandler(
+export function runHandler(
   handlers: Handlers,
   operation: ContractOperation,
   call: {
@@ -41,7 +41,7 @@ export async function runHandler(
     readonly access: ProjectAccess | null;
   },
   checked: CheckedParts,
-): Promise<WireReply> {
+): Eventually<WireReply> {
   const request: HandlerRequest = {
     params: checked.params,
     query: checked.query,
@@ -49,17 +49,33 @@ export async function runHandler(
     caller: call.caller,
     access: call.access,
     origin: toOrigin(call.request),
-    reply: (status, body, headers = {}) => ({ status, body, headers }),
+    reply: buildReply,
   };
-  return toWireReply(operation, call.request, await invoke(handlers, operation.id, request));
+  const reply = invoke(handlers, operation, operation.id, request);
+  return reply instanceof Promise
+    ? reply.then((later) => toWireReply(operation, call.request, later))
+    : toWireReply(operation, call.request, reply);
 }
 
-async function invoke<Id extends OperationId>(
+const NO_HEADERS: ReplyHeaders = Object.freeze({});
+
+function buildReply(
+  status: number,
+  body: unknown,
+  headers: ReplyHeaders = NO_HEADERS,
+): UncheckedReply {
+  return { status, body, headers };
+}
+
+function invoke<Id extends OperationId>(
   handlers: Handlers,
+  operation: ContractOperation,
   id: Id,
   request: HandlerRequest,
-): Promise<UncheckedReply> {
-  if (!passedContract(request, id)) throw new Error(`No access was decided for ${id}.`);
+): Eventually<UncheckedReply> {
+  if (!passedContract(request, operation, id)) {
+    throw new Error(`No access was decided for ${id}.`);
+  }
   return handlers[id](request);
 }
 
@@ -69,9 +85,10 @@ async function invoke<Id extends OperationId>(
  */
 function passedContract<Id extends OperationId>(
   request: HandlerRequest,
+  operation: ContractOperation,
   _id: Id,
 ): request is HandlerRequest & OperationRequest<Id> {
-  return request.caller === null || request.access !== null;
+  return request.caller === null || request.access !== null || !operation.runsInProject;
 }
 
 function toOrigin(request: WireRequest): RequestOrigin {
@@ -100,12 +117,16 @@ function toWireReply(
   const contentType = mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType;
   const headers = { ...reply.headers, 'content-type': contentType };
   if (body instanceof RawJson && body.isCompressible && body.text.length >= COMPRESS_FROM_LENGTH) {
-    const varied = { ...headers, vary: 'accept-encoding' };
-    if (!acceptsGzip(request)) return { status, headers: varied, body: body.text };
+    const varied = { ...headers, vary: VARY };
+    if (!acceptsGzip(request)) return { status, headers: varied, body: body.bytes() };
     return { status, headers: { ...varied, 'content-encoding': 'gzip' }, body: body.gzipped() };
   }
+  if (body instanceof RawJson && body.isAscii) return { status, headers, body: body.bytes() };
   return { status, headers, body: toText(body, mediaType) };
 }
+
+/** What such a reply depends on; the way Hapi writes it, which adds the origin to every reply. */
+const VARY = 'accept-encoding,origin';
 
 /** Below this, compressing saves nothing that a packet would notice. */
 const COMPRESS_FROM_LENGTH = 1_024;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readOperation } from './contract-document.ts';
 import { findCredential, findProjectToken, refuseCredential } from './security.ts';
 import type { WireRequest } from './wire.ts';
 
@@ -72,9 +73,14 @@ describe('findCredential', () => {
   );
 });
 
+function anOperation(schemes: readonly string[]) {
+  const security = schemes.map((scheme) => ({ [scheme]: [] }));
+  return readOperation({ path: '/x', method: 'get', security, responses: {} }, 'getFeatureFlag');
+}
+
 describe('refuseCredential', () => {
   it('asks for a credential when there is none', () => {
-    expect(refuseCredential(null)).toMatchObject({
+    expect(refuseCredential(anOperation(['personalApiKey']), null)).toMatchObject({
       kind: 'not_authenticated',
       detail: 'Authentication credentials were not provided.',
     });
@@ -83,12 +89,26 @@ describe('refuseCredential', () => {
   it.each(['request Authorization header', 'body', 'query string'] as const)(
     'says that the key in the %s is invalid, without repeating it',
     (source) => {
-      expect(refuseCredential({ secret: 'phx_secret', source })).toMatchObject({
+      const open = anOperation(['personalApiKey', 'projectSecretKey']);
+      expect(refuseCredential(open, { secret: 'phx_secret', source })).toMatchObject({
         kind: 'authentication_failed',
         detail: `Personal API key found in ${source} is invalid.`,
       });
     },
   );
+
+  it('tells a secret key of a project apart where such keys are taken, and only there', () => {
+    const credential = { secret: 'phs_secret', source: 'body' } as const;
+    const open = anOperation(['personalApiKey', 'projectSecretKey']);
+    expect(refuseCredential(open, credential)).toMatchObject({
+      code: 'authentication_failed',
+      detail: 'Secret API token is invalid.',
+    });
+    expect(refuseCredential(anOperation(['personalApiKey']), credential)).toMatchObject({
+      code: 'authentication_failed',
+      detail: 'Personal API key found in body is invalid.',
+    });
+  });
 });
 
 describe('findProjectToken', () => {

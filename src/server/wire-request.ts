@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
+import { ShortMemory } from './short-memory.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -17,10 +18,30 @@ export function splitTarget(target: string): { path: string; search: string } {
   return { path: target.slice(0, mark), search: target.slice(mark + 1) };
 }
 
-/** The query parameters, the last value counting when a name comes twice. */
-export function parseQuery(search: string): Record<string, string> {
+/** Queries that clients send again and again: each is parsed once. */
+const QUERIES_MAX = 1_000;
+const REMEMBERED_MAX_LENGTH = 300;
+const parsedQueries = new ShortMemory<string, Readonly<Record<string, string>>>(QUERIES_MAX);
+
+const NO_QUERY: Readonly<Record<string, string>> = Object.freeze({});
+
+/**
+ * The query parameters, the last value counting when a name comes twice. Equal texts give the same
+ * object, unless they are long or hold a secret, which is not kept.
+ */
+export function parseQuery(search: string): Readonly<Record<string, string>> {
+  if (search === '') return NO_QUERY;
+  const known = parsedQueries.get(search);
+  if (known !== undefined) return known;
+  const query = Object.freeze(readQuery(search));
+  if (search.length <= REMEMBERED_MAX_LENGTH && query.personal_api_key === undefined) {
+    parsedQueries.set(search, query);
+  }
+  return query;
+}
+
+function readQuery(search: string): Record<string, string> {
   const query: Record<string, string> = {};
-  if (search === '') return query;
   for (const [name, value] of Object.entries(parse(search))) {
     const last = Array.isArray(value) ? value.at(-1) : value;
     if (last !== undefined && name !== '__proto__') query[name] = last;

@@ -1,5 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** A value that is there at once, or later. What is there at once costs no turn of the event loop. */
+export type Eventually<Value> = Value | Promise<Value>;
+
 /** A request as it came over the wire, routed but not decoded. */
 export interface WireRequest {
   readonly method: string;

@@ -134,7 +134,7 @@ function buildFlag(
     early_exit: draft.earlyExit,
   });
   // What a write refuses or changes is never evaluated.
-  validateFilters(filters, compilePattern);
+  validateFilters(filters, { compilePattern, maxBytes: Number.POSITIVE_INFINITY });
   return toFlag(id, normaliseFilters(filters), draft);
 }
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { hash } from '../../src/domain/evaluation/bucketing.ts';
+import { hash } from '../../src/domain/evaluation/hash.ts';
 import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
 import {
   decidableFilters,

@@ -11,14 +11,25 @@ export interface NewActivity {
   readonly changes: readonly Change[];
 }
 
+/** So many entries go into one statement, far below the most parameters that one may have. */
+const ENTRIES_PER_INSERT = 1_000;
+
 /** Writes one entry of the activity log, in the transaction of the change that it tells of. */
 export async function writeActivity(tx: Tx, entry: NewActivity): Promise<void> {
-  await tx('activity_log').insert({
-    project_id: entry.projectId,
-    user_id: entry.userId,
-    activity: entry.activity,
-    scope: entry.scope,
-    item_id: entry.itemId,
-    detail: JSON.stringify({ name: entry.name, changes: entry.changes }),
-  });
+  await writeActivities(tx, [entry]);
+}
+
+/** Writes entries of the activity log, in the transaction of the changes that they tell of. */
+export async function writeActivities(tx: Tx, entries: readonly NewActivity[]): Promise<void> {
+  for (let from = 0; from < entries.length; from += ENTRIES_PER_INSERT) {
+    const rows = entries.slice(from, from + ENTRIES_PER_INSERT).map((entry) => ({
+      project_id: entry.projectId,
+      user_id: entry.userId,
+      activity: entry.activity,
+      scope: entry.scope,
+      item_id: entry.itemId,
+      detail: JSON.stringify({ name: entry.name, changes: entry.changes }),
+    }));
+    await tx('activity_log').insert(rows);
+  }
 }

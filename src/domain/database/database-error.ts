@@ -5,6 +5,9 @@ const UNIQUE_VIOLATION = '23505';
 /** SQLSTATE classes and codes that say: the server, not the statement, is at fault. */
 const OUTAGE_SQLSTATES = /^(08|53|57P)/;
 
+/** A statement that was cancelled, and a lock that was waited for too long. */
+const TIMEOUT_SQLSTATES = new Set(['57014', '55P03']);
+
 const OUTAGE_SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -27,6 +30,12 @@ export function isDatabaseOutage(error: unknown): boolean {
   if (code !== '' && (OUTAGE_SQLSTATES.test(code) || OUTAGE_SYSTEM_CODES.has(code))) return true;
   if (error instanceof AggregateError) return error.errors.some(isDatabaseOutage);
   return OUTAGE_MESSAGES.test(error.message);
+}
+
+/** Whether a statement ran, or waited for a lock, for longer than it was given. */
+export function isStatementTimeout(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return typeof error.code === 'string' && TIMEOUT_SQLSTATES.has(error.code);
 }
 
 /** Whether a write broke the unique index of this name. */

@@ -35,9 +35,15 @@ const SILENT = { warn() {}, error() {}, deprecate() {}, debug() {} };
 
 /** Opens a pool of at most `poolMax` connections; nothing connects before the first query. */
 export function createDb(connection: DatabaseConnection, poolMax = 10): Db {
+  const settings = {
+    ...connectionConfig(connection),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // Statements that are started together share one round trip, in the order of their start.
+    pipeline: true,
+  };
   return knexPackage.knex({
     client: 'pg',
-    connection: { ...connectionConfig(connection), connectionTimeoutMillis: CONNECT_TIMEOUT_MS },
+    connection: settings,
     pool: { min: 0, max: poolMax },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     log: SILENT,

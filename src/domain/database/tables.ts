@@ -9,6 +9,7 @@ export interface ProjectRow {
   name: string;
   api_token: string;
   secret_key_hash: string | null;
+  secret_key_backup_hash: string | null;
   timezone: string;
   revision: number;
   flag_requests_per_month: number | null;
@@ -113,6 +114,8 @@ export interface GroupTypeRow {
   project_id: number;
   group_type_index: number;
   group_type: string;
+  name_singular: string | null;
+  name_plural: string | null;
   created_at: Date;
 }
 
@@ -148,6 +151,27 @@ export interface CohortRow {
   deleted: boolean;
   created_by: number | null;
   created_at: Date;
+  count: number | null;
+  last_calculation: Date | null;
+  errors_calculating: number;
+  last_error: string | null;
+}
+
+export interface JobRow {
+  id: number;
+  project_id: number;
+  kind: string;
+  /** The id of the thing that the job is about. */
+  subject_id: number;
+  payload: JsonObject;
+  state: 'waiting' | 'running' | 'done' | 'failed';
+  progress: JsonObject;
+  error: string | null;
+  attempts: number;
+  failures: number;
+  locked_until: Date;
+  created_at: Date;
+  finished_at: Date | null;
 }
 
 export interface CohortMemberRow {
@@ -170,6 +194,54 @@ export interface RequestUsageRow {
   sdk: string;
   sdk_version: string;
   requests: number;
+}
+
+export interface DashboardRow {
+  id: number;
+  project_id: number;
+  name: string;
+  description: string;
+  creation_mode: string;
+  deleted: boolean;
+  created_by: number | null;
+  created_at: Date;
+}
+
+export interface DashboardTileRow {
+  id: number;
+  dashboard_id: number;
+  flag_id: number;
+  kind: string;
+}
+
+export interface FlagUsageSeriesRow {
+  id: number;
+  project_id: number;
+  event: string;
+  flag_key: string;
+  variant: string;
+  last_used_at: Date | null;
+  last_received_at: Date | null;
+}
+
+export interface FlagUsageDayRow {
+  series_id: number;
+  day: string;
+  calls: number;
+  users: number;
+  last_seen_users: number;
+}
+
+export interface FlagUsageUserRow {
+  user_id: number;
+  series_id: number;
+  day: string;
+}
+
+export interface FlagUsageVisitorRow {
+  id: number;
+  project_id: number;
+  distinct_id: string;
 }
 
 /** What may be written: jsonb columns as JSON text, since `pg` would send an array as SQL array. */
@@ -199,7 +271,14 @@ declare module 'knex/types/tables.js' {
     events: Table<EventRow, 'properties'>;
     cohorts: Table<CohortRow, 'filters' | 'groups'>;
     cohort_members: Table<CohortMemberRow>;
+    jobs: Table<JobRow, 'payload' | 'progress'>;
     hash_key_overrides: Table<HashKeyOverrideRow>;
     request_usage: Table<RequestUsageRow>;
+    dashboards: Table<DashboardRow>;
+    dashboard_tiles: Table<DashboardTileRow>;
+    flag_usage_series: Table<FlagUsageSeriesRow>;
+    flag_usage_days: Table<FlagUsageDayRow>;
+    flag_usage_users: Table<FlagUsageUserRow>;
+    flag_usage_visitors: Table<FlagUsageVisitorRow>;
   }
 }

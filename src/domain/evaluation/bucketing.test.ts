@@ -10,16 +10,19 @@ import {
 import {
   accumulateShares,
   drawVariant,
-  hash,
   isInHoldout,
   isInRollout,
   isSplitting,
 } from './bucketing.ts';
+import { DrawMaker } from './draws.ts';
 import { evaluateFlags } from './evaluate-flags.ts';
+import { hash } from './hash.ts';
 import { prepareSnapshot } from './prepare.ts';
+import type { Salt } from './sha1-lanes.ts';
 import vectors from './vectors.json' with { type: 'json' };
 
 const NOW = new Date(0);
+const drawOf = (prefix: string, salt: Salt = '') => new DrawMaker().make(prefix, salt, 'test');
 
 describe('hash', () => {
   it.each(vectors.hashes)(
@@ -44,12 +47,12 @@ describe('hash', () => {
       }
       if (identifier === '') return;
       if (kind === 'rollout') {
-        expect(isInRollout(`${flagKey}.`, identifier, expected)).toBe(true);
-        expect(isInRollout(`${flagKey}.`, identifier, below)).toBe(false);
+        expect(isInRollout(drawOf(`${flagKey}.`), identifier, expected)).toBe(true);
+        expect(isInRollout(drawOf(`${flagKey}.`), identifier, below)).toBe(false);
         return;
       }
       const draw = (threshold: number) =>
-        drawVariant(`${flagKey}.`, identifier, { keys: ['a'], thresholds: [threshold] });
+        drawVariant(drawOf(`${flagKey}.`, 'variant'), identifier, [threshold]);
       expect(draw(expected)).toBe(-1);
       expect(draw(expected * (1 + Number.EPSILON))).toBe(0);
     },
@@ -66,12 +69,12 @@ describe('hash', () => {
 
 describe('an empty identifier', () => {
   it('is admitted even by a rollout of 0 %', () => {
-    expect(isInRollout('any.', '', 0)).toBe(true);
+    expect(isInRollout(drawOf('any.'), '', 0)).toBe(true);
   });
 
   it('draws the first variant that has a share', () => {
     const thresholds = accumulateShares([0, 30, 70]);
-    expect(drawVariant('any.', '', { keys: ['a', 'b', 'c'], thresholds })).toBe(1);
+    expect(drawVariant(drawOf('any.', 'variant'), '', thresholds)).toBe(1);
   });
 
   it('is hashed by a holdout', () => {
@@ -82,13 +85,13 @@ describe('an empty identifier', () => {
 
 describe('variant shares', () => {
   it('leave a remainder without a variant when they add up to less than 100', () => {
-    const variants = { keys: ['a'], thresholds: accumulateShares([10]) };
-    expect(drawVariant('multivariate-flag.', 'distinct_id_0', variants)).toBe(-1);
+    const draw = drawOf('multivariate-flag.', 'variant');
+    expect(drawVariant(draw, 'distinct_id_0', accumulateShares([10]))).toBe(-1);
   });
 
   it('shadow later variants when they add up to more than 100', () => {
-    const variants = { keys: ['a', 'b'], thresholds: accumulateShares([150, 50]) };
-    expect(drawVariant('multivariate-flag.', 'distinct_id_0', variants)).toBe(0);
+    const draw = drawOf('multivariate-flag.', 'variant');
+    expect(drawVariant(draw, 'distinct_id_0', accumulateShares([150, 50]))).toBe(0);
   });
 
   it('are added left to right as binary64', () => {

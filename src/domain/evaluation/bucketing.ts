@@ -1,51 +1,22 @@
-import { hash as digest } from 'node:crypto';
-import type { PreparedVariants } from './snapshot.ts';
+import { type Draw, DrawMaker } from './draws.ts';
 
-const TWO_POW_8 = 2 ** 8;
-const TWO_POW_60 = 2 ** 60;
-const VARIANT_SALT = 'variant';
-const HOLDOUT_PREFIX = 'holdout-';
+const HOLDOUT_DRAW = new DrawMaker().make('holdout-', '', 'holdout');
 
-/**
- * A number in [0, 1] for a text: the first 60 bits of its SHA-1 (FIPS 180-4, over UTF-8) as a
- * binary64, divided by 2^60. Both ends can occur.
- */
-export function hash(input: string): number {
-  // One character per digest byte: the cheapest of the one-shot encodings.
-  const bytes = digest('sha1', input, 'binary');
-  const high =
-    ((bytes.charCodeAt(0) << 24) |
-      (bytes.charCodeAt(1) << 16) |
-      (bytes.charCodeAt(2) << 8) |
-      bytes.charCodeAt(3)) >>>
-    0;
-  const middle = (bytes.charCodeAt(4) << 16) | (bytes.charCodeAt(5) << 8) | bytes.charCodeAt(6);
-  const low = bytes.charCodeAt(7) >>> 4;
-  // high * 2^28 is exact, so that the sum rounds once, as a 60-bit integer read as binary64 does.
-  return (high * 2 ** 28 + (middle * (TWO_POW_8 / 16) + low)) / TWO_POW_60;
-}
-
-/**
- * Whether the rollout admits an identifier. `hashPrefix` is the flag key and a dot; `share` is the
- * percentage / 100. The bound is inclusive. An empty identifier has the hash 0.
- */
-export function isInRollout(hashPrefix: string, identifier: string, share: number): boolean {
-  return (identifier === '' ? 0 : hash(hashPrefix + identifier)) <= share;
+/** Whether the rollout admits an identifier: the bound is inclusive, an empty one's hash is 0. */
+export function isInRollout(draw: Draw, identifier: string, share: number): boolean {
+  return (identifier === '' ? 0 : draw.hash(identifier)) <= share;
 }
 
 /**
  * Position of the variant that an identifier draws, or -1 where the shares leave a remainder.
- * The bound is exclusive. An empty identifier has the hash 0.
+ * `thresholds` are running sums; the bound is exclusive. An empty identifier has the hash 0.
  */
-export function drawVariant(
-  hashPrefix: string,
-  identifier: string,
-  variants: PreparedVariants,
-): number {
-  const { thresholds } = variants;
-  if (thresholds.length === 0) return -1;
-  const drawn = identifier === '' ? 0 : hash(hashPrefix + identifier + VARIANT_SALT);
-  return thresholds.findIndex((threshold) => drawn < threshold);
+export function drawVariant(draw: Draw, identifier: string, thresholds: readonly number[]): number {
+  const drawn = identifier === '' ? 0 : draw.hash(identifier);
+  for (let at = 0; at < thresholds.length; at++) {
+    if (drawn < (thresholds[at] ?? 0)) return at;
+  }
+  return -1;
 }
 
 /**
@@ -53,7 +24,7 @@ export function drawVariant(
  * for every holdout; unlike a rollout it does hash the empty identifier.
  */
 export function isInHoldout(identifier: string, share: number): boolean {
-  return hash(HOLDOUT_PREFIX + identifier) <= share;
+  return HOLDOUT_DRAW.hash(identifier) <= share;
 }
 
 /** Running sums of variant percentages / 100, added left to right in binary64. */

@@ -118,13 +118,13 @@ function drawOutcome(
 ): Outcome | null {
   const identifier = conditionIdentifier(flag, condition, view);
   if (identifier === null) return null;
-  const isIn =
-    condition.isFullRollout || isInRollout(flag.hashPrefix, identifier, condition.rolloutShare);
+  const { rolloutDraw, variantDraw } = condition;
+  const isIn = rolloutDraw === null || isInRollout(rolloutDraw, identifier, condition.rolloutShare);
   if (!isIn) return flag.outcomes.outOfRollout(condition.index);
   const variantIndex =
-    condition.pinnedVariant === -1
-      ? drawVariant(flag.hashPrefix, identifier, flag.rules.variants)
-      : condition.pinnedVariant;
+    variantDraw === null
+      ? condition.pinnedVariant
+      : drawVariant(variantDraw, identifier, flag.rules.variants.thresholds);
   return flag.outcomes.matched(condition.index, variantIndex);
 }
 

@@ -1,4 +1,5 @@
-const OPERATORS = [
+/** The closed list of operators. */
+export const OPERATORS = [
   'exact',
   'is_not',
   'is_set',

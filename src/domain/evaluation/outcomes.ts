@@ -5,37 +5,43 @@ import {
   type MissKind,
   REASON_DESCRIPTIONS,
 } from './reasons.ts';
-import type { Outcome, PreparedFlag } from './snapshot.ts';
+import type { Outcome, PreparedFlag, PreparedRules } from './snapshot.ts';
 
 const BOOLEAN_PAYLOAD_KEY = 'true';
 
-type Slots = (Outcome | undefined)[];
+type OutcomeParts = Partial<Outcome> & Pick<Outcome, 'reason'>;
+
+/** Outcomes of a condition other than its matches, by their place in the condition's row. */
+const OUT_OF_ROLLOUT = 0;
+const NO_GROUP_TYPE = 1;
+const MISSES: Readonly<Record<MissKind, number>> = { plain: 2, groupSkipped: 3, behavioural: 4 };
+/** Matched without a variant; behind it one place for each variant. */
+const MATCHED = 5;
 
 /**
  * Every outcome of one flag, each made once and then shared. Bounded: conditions x (variants + 1)
  * matches, and a handful of answers per condition otherwise.
  */
 export class OutcomeTable {
-  readonly #getFlag: () => PreparedFlag;
-  readonly #matches: Slots = [];
-  readonly #outOfRollout: Slots = [];
-  readonly #noGroupType: Slots = [];
-  readonly #misses = new Map<string, Outcome>();
-  readonly #rare = new Map<string, Outcome>();
+  readonly #flag: PreparedFlag;
+  readonly #rowLength: number;
+  /** A row for each condition; made when the first outcome is. */
+  #rows: (Outcome | undefined)[] | null = null;
+  #rare: Map<string, Outcome> | null = null;
 
-  /** The flag refers to its table and the table to its flag: the second is looked up when used. */
-  constructor(getFlag: () => PreparedFlag) {
-    this.#getFlag = getFlag;
+  /** The rules are handed in because the flag, which holds this table, is not complete yet. */
+  constructor(flag: PreparedFlag, rules: PreparedRules) {
+    this.#flag = flag;
+    this.#rowLength = MATCHED + 1 + rules.variants.keys.length;
   }
 
   /** The condition matched; `variantIndex` -1 = enabled without a variant. */
   matched(conditionIndex: number, variantIndex: number): Outcome {
-    const { keys } = this.#getFlag().rules.variants;
-    const slot = conditionIndex * (keys.length + 1) + variantIndex + 1;
-    const known = this.#matches[slot];
+    const place = conditionIndex * this.#rowLength + MATCHED + 1 + variantIndex;
+    const known = this.#rows?.[place];
     if (known !== undefined) return known;
-    const variant = keys[variantIndex] ?? null;
-    const made = this.#make({
+    const variant = this.#flag.rules.variants.keys[variantIndex] ?? null;
+    return this.#keep(place, {
       enabled: true,
       variant,
       reason: 'condition_match',
@@ -43,41 +49,30 @@ export class OutcomeTable {
       conditionIndex,
       payload: this.#payload(variant ?? BOOLEAN_PAYLOAD_KEY),
     });
-    this.#matches[slot] = made;
-    return made;
   }
 
   /** Properties matched, the rollout did not admit; also a withheld device-bucketed condition. */
   outOfRollout(conditionIndex: number): Outcome {
-    const known = this.#outOfRollout[conditionIndex];
-    if (known !== undefined) return known;
-    const made = this.#make({ reason: 'out_of_rollout_bound', conditionIndex });
-    this.#outOfRollout[conditionIndex] = made;
-    return made;
+    const place = conditionIndex * this.#rowLength + OUT_OF_ROLLOUT;
+    const known = this.#rows?.[place];
+    return known ?? this.#keep(place, { reason: 'out_of_rollout_bound', conditionIndex });
   }
 
   /** No properties matched. */
   missed(conditionIndex: number, kind: MissKind): Outcome {
-    const slot = `${kind}:${conditionIndex}`;
-    const known = this.#misses.get(slot);
+    const place = conditionIndex * this.#rowLength + MISSES[kind];
+    const known = this.#rows?.[place];
     if (known !== undefined) return known;
-    const made = this.#make({
-      reason: 'no_condition_match',
-      description: MISS_DESCRIPTIONS[kind],
-      conditionIndex,
-    });
-    this.#misses.set(slot, made);
-    return made;
+    const description = MISS_DESCRIPTIONS[kind];
+    return this.#keep(place, { reason: 'no_condition_match', description, conditionIndex });
   }
 
   /** Only skipped group conditions, or (null) no condition at all. */
   noGroupType(conditionIndex: number | null): Outcome {
-    const slot = conditionIndex === null ? 0 : conditionIndex + 1;
-    const known = this.#noGroupType[slot];
-    if (known !== undefined) return known;
-    const made = this.#make({ reason: 'no_group_type', conditionIndex });
-    this.#noGroupType[slot] = made;
-    return made;
+    if (conditionIndex === null) return this.#once('no_condition', { reason: 'no_group_type' });
+    const place = conditionIndex * this.#rowLength + NO_GROUP_TYPE;
+    const known = this.#rows?.[place];
+    return known ?? this.#keep(place, { reason: 'no_group_type', conditionIndex });
   }
 
   /** Decided by the enrollment property; opting out keeps the payload of the enabled flag. */
@@ -111,20 +106,28 @@ export class OutcomeTable {
   }
 
   #payload(key: string): JsonValue | undefined {
-    return this.#getFlag().rules.payloads.get(key);
+    return this.#flag.rules.payloads.get(key);
   }
 
-  #once(slot: string, parts: Partial<Outcome> & Pick<Outcome, 'reason'>): Outcome {
-    const known = this.#rare.get(slot);
-    if (known !== undefined) return known;
+  #keep(place: number, parts: OutcomeParts): Outcome {
+    this.#rows ??= new Array(this.#flag.rules.conditions.length * this.#rowLength);
     const made = this.#make(parts);
-    this.#rare.set(slot, made);
+    this.#rows[place] = made;
     return made;
   }
 
-  #make(parts: Partial<Outcome> & Pick<Outcome, 'reason'>): Outcome {
+  #once(name: string, parts: OutcomeParts): Outcome {
+    const known = this.#rare?.get(name);
+    if (known !== undefined) return known;
+    const made = this.#make(parts);
+    this.#rare ??= new Map();
+    this.#rare.set(name, made);
+    return made;
+  }
+
+  #make(parts: OutcomeParts): Outcome {
     return Object.freeze({
-      flag: this.#getFlag(),
+      flag: this.#flag,
       enabled: parts.enabled ?? false,
       variant: parts.variant ?? null,
       reason: parts.reason,

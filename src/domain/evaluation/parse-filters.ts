@@ -3,6 +3,7 @@ import { type Operator, readOperator } from './operators.ts';
 
 const FILTER_TYPES = ['person', 'person_metadata', 'group', 'cohort', 'flag'] as const;
 const SUPPORTED_VERSION = 1;
+const NO_PAYLOADS: ReadonlyMap<string, JsonValue> = new Map();
 
 /** Thrown while preparing one flag, caught there: its stored filters cannot be read. */
 export class MalformedFilters extends Error {}
@@ -64,7 +65,7 @@ export function parseFilters(filters: JsonObject): ParsedFilters {
     variantPercentages: variants.map((variant) =>
       requireValue(readNumber(requireObject(variant), 'rollout_percentage')),
     ),
-    payloads: new Map(Object.entries(readObject(filters, 'payloads') ?? {})),
+    payloads: readPayloads(filters),
     holdout:
       holdout === null
         ? null
@@ -76,6 +77,11 @@ export function parseFilters(filters: JsonObject): ParsedFilters {
     hasEarlyExit: readBoolean(filters, 'early_exit') === true,
     groupTypeIndex,
   };
+}
+
+function readPayloads(filters: JsonObject): ReadonlyMap<string, JsonValue> {
+  const entries = Object.entries(readObject(filters, 'payloads') ?? {});
+  return entries.length === 0 ? NO_PAYLOADS : new Map(entries);
 }
 
 function parseCondition(group: JsonObject, flagGroupTypeIndex: number | null): ParsedCondition {

@@ -2,8 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { CohortDefinition } from './definitions.ts';
 import { type DependencyOrder, orderDependencies } from './dependency-order.ts';
 import { MalformedFilters, parseFilter } from './parse-filters.ts';
-import { preparePersonFilter } from './prepare-condition.ts';
-import type { MatcherTools } from './prepare-property.ts';
+import { type PersonFilterTools, preparePersonFilter } from './prepare-condition.ts';
 import type { FailureCode } from './reasons.ts';
 import type { CohortNode, PreparedCohort, StoredReads } from './snapshot.ts';
 import { collectReads, mergeReads, NO_READS } from './stored-reads.ts';
@@ -25,7 +24,7 @@ interface CohortTree {
 
 /** What reading one tree collects on its way. */
 interface TreeReading {
-  readonly tools: MatcherTools;
+  readonly tools: PersonFilterTools;
   readonly nodes: CohortNode[];
   height: number;
   hasBehaviouralLeaf: boolean;
@@ -37,7 +36,7 @@ interface TreeReading {
  */
 export function prepareCohorts(
   definitions: readonly CohortDefinition[],
-  tools: MatcherTools,
+  tools: PersonFilterTools,
 ): ReadonlyMap<number, PreparedCohort> {
   const trees = new Map(definitions.map((each) => [each.id, readTree(each, tools)]));
   const sorted = orderDependencies(
@@ -87,7 +86,7 @@ function readsOfLeaves(tree: CohortTree): StoredReads {
   return collectReads(filters, new Map());
 }
 
-function readTree(definition: CohortDefinition, tools: MatcherTools): CohortTree {
+function readTree(definition: CohortDefinition, tools: PersonFilterTools): CohortTree {
   const isStatic = definition.isStatic || definition.cohortType === 'static';
   const reading: TreeReading = { tools, nodes: [], height: 0, hasBehaviouralLeaf: false };
   const root = isStatic ? null : readRoot(definition, reading);

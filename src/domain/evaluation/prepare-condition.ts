@@ -1,9 +1,13 @@
+import type { JsonValue } from '../json.ts';
 import { isSplitting } from './bucketing.ts';
 import { listFallbackKeys } from './derived-properties.ts';
+import type { Draw } from './draws.ts';
 import type { ParsedCondition, ParsedFilter } from './parse-filters.ts';
 import { type MatcherTools, prepareMatcher } from './prepare-property.ts';
+import type { Salt } from './sha1-lanes.ts';
 import type {
   CohortFilter,
+  Comparison,
   DependencyFilter,
   GroupFilter,
   NeverFilter,
@@ -21,9 +25,11 @@ import { NEVER_MATCHER } from './text-matchers.ts';
 export const NEVER_FILTER: NeverFilter = { kind: 'never' };
 
 /** What preparing a condition needs besides the condition itself. */
-export interface ConditionTools extends MatcherTools {
+export interface ConditionTools extends PersonFilterTools {
   readonly variants: PreparedVariants;
   readonly cohorts: ReadonlyMap<number, PreparedCohort>;
+  /** A draw of the flag for the person (null) or the group of a type. */
+  readonly makeDraw: (salt: Salt, groupTypeIndex: number | null) => Draw;
 }
 
 /** Prepares one condition set; `index` is its position in the flag. */
@@ -42,31 +48,68 @@ export function prepareCondition(
     index,
     groupTypeIndex: parsed.groupTypeIndex,
     filters,
-    isFullRollout: rolloutPercentage >= 100,
+    rolloutDraw: rolloutPercentage >= 100 ? null : tools.makeDraw('', parsed.groupTypeIndex),
     rolloutShare: rolloutPercentage / 100,
     pinnedVariant,
+    variantDraw:
+      pinnedVariant === -1 && variants.thresholds.length > 0
+        ? tools.makeDraw('variant', parsed.groupTypeIndex)
+        : null,
     isRolloutPartial: rolloutPercentage >= 0 && rolloutPercentage < 100,
     isVariantSplit: pinnedVariant === -1 && isSplitting(variants.thresholds),
     reads: collectReads(filters, tools.cohorts),
   };
 }
 
+/** A prepared filter on a person property or on the person's row. */
+export type PreparedPersonFilter = PersonFilter | PersonCreatedAtFilter | NeverFilter;
+
+/** What preparing person filters needs. */
+export interface PersonFilterTools extends MatcherTools {
+  /** Flags and cohorts often share a filter; each is prepared once. */
+  readonly personFilters: Map<string, PreparedPersonFilter>;
+}
+
 /** Prepares a filter on a person property or on the person's row. */
 export function preparePersonFilter(
   parsed: ParsedFilter,
-  tools: MatcherTools,
-): PersonFilter | PersonCreatedAtFilter | NeverFilter {
-  const matcher = prepareMatcher(parsed.operator ?? 'exact', parsed.value, tools);
+  tools: PersonFilterTools,
+): PreparedPersonFilter {
+  const { type, key, operator, value } = parsed;
+  if (!isPlain(value)) return createPersonFilter(parsed, tools);
+  const name = JSON.stringify([type, key, operator, value]);
+  const known = tools.personFilters.get(name);
+  if (known !== undefined) return known;
+  const made = createPersonFilter(parsed, tools);
+  tools.personFilters.set(name, made);
+  return made;
+}
+
+/** Whether a value has a JSON text of its own, which can be taken without fear of its depth. */
+function isPlain(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.every((element) => typeof element === 'string');
+  return typeof value === 'number' ? Number.isFinite(value) : typeof value !== 'object';
+}
+
+function createPersonFilter(parsed: ParsedFilter, tools: MatcherTools): PreparedPersonFilter {
+  const comparison = comparisonOf(parsed);
+  const matcher = prepareMatcher(comparison.operator, comparison.value, tools);
   if (matcher === NEVER_MATCHER) return NEVER_FILTER;
   if (parsed.type === 'person_metadata') {
-    return parsed.key === 'created_at' ? { kind: 'person_created_at', matcher } : NEVER_FILTER;
+    if (parsed.key !== 'created_at') return NEVER_FILTER;
+    return { kind: 'person_created_at', comparison, matcher };
   }
   return {
     kind: 'person',
     key: parsed.key,
     fallbackKeys: listFallbackKeys(parsed.key),
+    comparison,
     matcher,
   };
+}
+
+function comparisonOf({ operator, value }: ParsedFilter): Comparison {
+  return { operator: operator ?? 'exact', value };
 }
 
 function prepareFilter(
@@ -92,10 +135,11 @@ function prepareGroupFilter(
   tools: MatcherTools,
 ): GroupFilter | NeverFilter {
   const groupTypeIndex = parsed.groupTypeIndex ?? conditionGroupTypeIndex;
-  const matcher = prepareMatcher(parsed.operator ?? 'exact', parsed.value, tools);
+  const comparison = comparisonOf(parsed);
+  const matcher = prepareMatcher(comparison.operator, comparison.value, tools);
   // Without a group type there are no properties to look at.
   if (groupTypeIndex === null || matcher === NEVER_MATCHER) return NEVER_FILTER;
-  return { kind: 'group', groupTypeIndex, key: parsed.key, matcher };
+  return { kind: 'group', groupTypeIndex, key: parsed.key, comparison, matcher };
 }
 
 /** The id of the flag that a filter refers to; null when it refers to none. */

@@ -1,12 +1,20 @@
 import type { FlagDefinition } from './definitions.ts';
 import { OutcomeTable } from './outcomes.ts';
-import type { FlagRuntime, PreparedFlag, PreparedRules } from './snapshot.ts';
+import type {
+  FlagRuntime,
+  PreparedFlag,
+  PreparedRules,
+  PreparedVariants,
+  StoredReads,
+} from './snapshot.ts';
 import { isReadFree, mergeReads, NO_READS } from './stored-reads.ts';
 
 const SURVEY_PREFIX = 'survey-targeting-';
+/** Shared by all flags without variants. */
+export const NO_VARIANTS: PreparedVariants = { keys: [], thresholds: [] };
 const NO_RULES: PreparedRules = {
   conditions: [],
-  variants: { keys: [], thresholds: [] },
+  variants: NO_VARIANTS,
   payloads: new Map(),
   holdout: null,
   enrollmentKey: null,
@@ -31,27 +39,62 @@ export function prepareFlag(
   rules: PreparedRules | null,
   place: FlagPlace,
 ): PreparedFlag {
-  const flag: PreparedFlag = {
-    id: definition.id,
-    key: definition.key,
-    version: definition.version,
-    definition,
-    position: place.position,
-    rank: place.rank,
-    isActive: definition.active,
-    isSurveyTargeting: definition.key.startsWith(SURVEY_PREFIX),
-    runtime: readRuntime(definition.evaluationRuntime),
-    evaluationContexts: definition.evaluationContexts,
-    isCyclic: place.isCyclic,
-    informsDependents: place.informsDependents,
-    settledBy: findSettlement(rules, place),
-    rules: rules ?? NO_RULES,
-    hashPrefix: `${definition.key}.`,
-    ...describeBucketing(definition, rules ?? NO_RULES),
-    ...describeReads(rules ?? NO_RULES),
-    outcomes: new OutcomeTable(() => flag),
-  };
-  return flag;
+  return new Flag(definition, rules ?? NO_RULES, place, findSettlement(rules, place));
+}
+
+/** A class, so that all fields lie in the object itself; first those that each evaluation reads. */
+class Flag implements PreparedFlag {
+  readonly isActive: boolean;
+  readonly isCyclic: boolean;
+  readonly isSurveyTargeting: boolean;
+  readonly informsDependents: boolean;
+  readonly isDeviceBucketed: boolean;
+  readonly isContinuityEffective: boolean;
+  readonly runtime: FlagRuntime;
+  readonly settledBy: PreparedFlag['settledBy'];
+  readonly rules: PreparedRules;
+  readonly outcomes: OutcomeTable;
+  readonly evaluationContexts: readonly string[];
+  readonly readsNothingStored: boolean;
+  readonly needsHashKeyOverride: boolean;
+  readonly isHashSignificant: boolean;
+  readonly reads: StoredReads;
+  readonly id: number;
+  readonly key: string;
+  readonly version: number;
+  readonly position: number;
+  readonly rank: number;
+  readonly definition: FlagDefinition;
+
+  constructor(
+    definition: FlagDefinition,
+    rules: PreparedRules,
+    place: FlagPlace,
+    settledBy: PreparedFlag['settledBy'],
+  ) {
+    const bucketing = describeBucketing(definition, rules);
+    this.isActive = definition.active;
+    this.isCyclic = place.isCyclic;
+    this.isSurveyTargeting = definition.key.startsWith(SURVEY_PREFIX);
+    this.informsDependents = place.informsDependents;
+    this.isDeviceBucketed = bucketing.isDeviceBucketed;
+    this.isContinuityEffective = bucketing.isContinuityEffective;
+    this.runtime = readRuntime(definition.evaluationRuntime);
+    this.settledBy = settledBy;
+    this.rules = rules;
+    this.outcomes = new OutcomeTable(this, rules);
+    this.evaluationContexts = definition.evaluationContexts;
+    this.reads = collectFlagReads(rules);
+    this.readsNothingStored = isReadFree(this.reads);
+    this.needsHashKeyOverride = bucketing.isContinuityEffective && bucketing.isHashSignificant;
+    this.isHashSignificant = bucketing.isHashSignificant;
+    this.id = definition.id;
+    this.key = definition.key;
+    this.version = definition.version;
+    this.position = place.position;
+    this.rank = place.rank;
+    this.definition = definition;
+  }
 }
 
 function findSettlement(rules: PreparedRules | null, place: FlagPlace): PreparedFlag['settledBy'] {
@@ -78,23 +121,11 @@ function describeBucketing(definition: FlagDefinition, rules: PreparedRules) {
   const isHashSignificant = personal.some(
     (condition) => condition.isRolloutPartial || condition.isVariantSplit,
   );
-  return {
-    isDeviceBucketed,
-    isContinuityEffective,
-    isHashSignificant,
-    needsHashKeyOverride: isContinuityEffective && isHashSignificant,
-  };
+  return { isDeviceBucketed, isContinuityEffective, isHashSignificant };
 }
 
-function describeReads(rules: PreparedRules) {
-  const reads = mergeReads([
-    ...rules.conditions.map((condition) => condition.reads),
-    rules.enrollmentKey === null ? NO_READS : { ...NO_READS, personKeys: [rules.enrollmentKey] },
-  ]);
-  return {
-    readsPersonKeys: new Set(reads.personKeys),
-    readsGroupTypes: new Set(reads.groupProperties.map(({ index }) => index)),
-    readsStaticCohorts: new Set(reads.staticCohortIds),
-    readsNothingStored: isReadFree(reads),
-  };
+function collectFlagReads({ conditions, enrollmentKey }: PreparedRules): StoredReads {
+  const reads = conditions.map((condition) => condition.reads);
+  if (enrollmentKey !== null) reads.push({ ...NO_READS, personKeys: [enrollmentKey] });
+  return mergeReads(reads);
 }

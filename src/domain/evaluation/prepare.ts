@@ -1,17 +1,22 @@
-import type { JsonObject } from '../json.ts';
 import { accumulateShares } from './bucketing.ts';
 import type { CompilePattern, FlagDefinition, ProjectDefinitions } from './definitions.ts';
 import { orderDependencies } from './dependency-order.ts';
+import { DrawMaker } from './draws.ts';
 import { isSupportedVersion, MalformedFilters, parseFilters } from './parse-filters.ts';
 import { prepareCohorts } from './prepare-cohort.ts';
-import { prepareCondition, readDependencyId } from './prepare-condition.ts';
-import { prepareFlag } from './prepare-flag.ts';
-import type { MatcherTools } from './prepare-property.ts';
+import {
+  type ConditionTools,
+  type PersonFilterTools,
+  prepareCondition,
+  readDependencyId,
+} from './prepare-condition.ts';
+import { NO_VARIANTS, prepareFlag } from './prepare-flag.ts';
 import type { PreparedCohort, PreparedFlag, PreparedRules, Snapshot } from './snapshot.ts';
 import { createWallClock } from './wall-clock.ts';
 
-interface CohortTools extends MatcherTools {
+interface FlagTools extends PersonFilterTools {
   readonly cohorts: ReadonlyMap<number, PreparedCohort>;
+  readonly draws: DrawMaker;
 }
 
 /**
@@ -24,9 +29,17 @@ export function prepareSnapshot(
   compilePattern: CompilePattern,
 ): Snapshot {
   const wallClock = createWallClock(definitions.timezone);
-  const tools = { compilePattern: createPatternCache(compilePattern), wallClock };
+  const tools: PersonFilterTools = {
+    compilePattern: createPatternCache(compilePattern),
+    wallClock,
+    personFilters: new Map(),
+  };
   const cohorts = prepareCohorts(definitions.cohorts, tools);
-  const flags = prepareFlags(definitions.flags, { ...tools, cohorts });
+  const flags = prepareFlags(definitions.flags, {
+    ...tools,
+    cohorts,
+    draws: new DrawMaker(),
+  });
   const active = flags.filter((flag) => flag.isActive);
   const evaluationOrder = [...active].sort((left, right) => left.rank - right.rank);
   return {
@@ -61,7 +74,7 @@ function createPatternCache(compilePattern: CompilePattern): CompilePattern {
 
 function prepareFlags(
   definitions: readonly FlagDefinition[],
-  tools: CohortTools,
+  tools: FlagTools,
 ): readonly PreparedFlag[] {
   const read = definitions.map((definition) => ({
     definition,
@@ -89,23 +102,26 @@ function prepareFlags(
 }
 
 /** null when the stored filters cannot be read. */
-function readRules(definition: FlagDefinition, tools: CohortTools): PreparedRules | null {
+function readRules(definition: FlagDefinition, tools: FlagTools): PreparedRules | null {
   try {
-    return prepareRules(definition.key, definition.filters, tools);
+    return prepareRules(definition, tools);
   } catch (error) {
     if (error instanceof MalformedFilters) return null;
     throw error;
   }
 }
 
-function prepareRules(flagKey: string, filters: JsonObject, tools: CohortTools): PreparedRules {
-  const parsed = parseFilters(filters);
-  const variants = {
-    keys: parsed.variantKeys,
-    thresholds: accumulateShares(parsed.variantPercentages),
-  };
+function prepareRules(definition: FlagDefinition, tools: FlagTools): PreparedRules {
+  const parsed = parseFilters(definition.filters);
+  const variants =
+    parsed.variantKeys.length === 0
+      ? NO_VARIANTS
+      : { keys: parsed.variantKeys, thresholds: accumulateShares(parsed.variantPercentages) };
+  const makeDraw: ConditionTools['makeDraw'] = (salt, groupTypeIndex) =>
+    tools.draws.make(`${definition.key}.`, salt, describeSubject(definition, groupTypeIndex));
+  const conditionTools = { ...tools, variants, makeDraw };
   const conditions = parsed.conditions.map((condition, index) =>
-    prepareCondition(condition, index, { ...tools, variants }),
+    prepareCondition(condition, index, conditionTools),
   );
   const allFilters = parsed.conditions.flatMap((condition) => condition.filters);
   const targeted = conditions.flatMap(({ filters: all }) =>
@@ -124,7 +140,7 @@ function prepareRules(flagKey: string, filters: JsonObject, tools: CohortTools):
             isFull: percentage === 100,
             share: percentage / 100,
           },
-    enrollmentKey: parsed.hasEnrollment ? `$feature_enrollment/${flagKey}` : null,
+    enrollmentKey: parsed.hasEnrollment ? `$feature_enrollment/${definition.key}` : null,
     hasEarlyExit: parsed.hasEarlyExit,
     groupTypeIndex: parsed.groupTypeIndex,
     dependencyIds: [...new Set(allFilters.flatMap((filter) => readDependencyId(filter) ?? []))],
@@ -132,4 +148,12 @@ function prepareRules(flagKey: string, filters: JsonObject, tools: CohortTools):
       (id) => tools.cohorts.get(id)?.hasBehaviouralLeaf === true,
     ),
   };
+}
+
+/** Whose identifier a condition hashes, for flags that are evaluated together. */
+function describeSubject(definition: FlagDefinition, groupTypeIndex: number | null): string {
+  if (!definition.active) return 'nobody';
+  if (groupTypeIndex !== null) return `group ${groupTypeIndex}`;
+  if (definition.bucketingIdentifier === 'device_id') return 'device';
+  return definition.ensureExperienceContinuity ? 'first identifier' : 'person';
 }

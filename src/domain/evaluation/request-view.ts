@@ -43,9 +43,6 @@ export class RequestView implements DateClock {
   readonly context: EvaluationContext;
   readonly nowMs: number;
   readonly wallClock: WallClock;
-  readonly resolved = new Map<string, number | null>();
-  readonly cohortVerdicts = new Map<number, Verdict>();
-  readonly dependencyOutcomes = new Map<number, Outcome>();
   readonly isStoredUnavailable: boolean;
   /** Why the latest unknown verdict is unknown. */
   doubtCause: FailureCode = 'database_unavailable';
@@ -54,6 +51,10 @@ export class RequestView implements DateClock {
   readonly #stored: StoredData | null;
   readonly #person: JsonObject | undefined;
   readonly #groups: (GroupView | undefined)[] = [];
+  // Most requests need none of these.
+  #resolved: Map<string, number | null> | null = null;
+  #cohortVerdicts: Map<number, Verdict> | null = null;
+  #dependencyOutcomes: Map<number, Outcome> | null = null;
 
   constructor(snapshot: Snapshot, context: EvaluationContext, now: Date) {
     this.snapshot = snapshot;
@@ -63,6 +64,23 @@ export class RequestView implements DateClock {
     this.isStoredUnavailable = context.stored === 'unavailable';
     this.#stored = context.stored === 'unavailable' ? null : context.stored;
     this.#person = this.#stored?.person?.properties;
+  }
+
+  get resolved(): Map<string, number | null> {
+    this.#resolved ??= new Map();
+    return this.#resolved;
+  }
+
+  /** Cohorts matched so far. */
+  get cohortVerdicts(): Map<number, Verdict> {
+    this.#cohortVerdicts ??= new Map();
+    return this.#cohortVerdicts;
+  }
+
+  /** Outcomes so far of flags that others depend on. */
+  get dependencyOutcomes(): Map<number, Outcome> {
+    this.#dependencyOutcomes ??= new Map();
+    return this.#dependencyOutcomes;
   }
 
   /** A person property by precedence: request, `distinct_id`, stored, derived. */

@@ -1,5 +1,7 @@
 import type { JsonValue } from '../json.ts';
 import type { FlagDefinition, GroupType } from './definitions.ts';
+import type { Draw } from './draws.ts';
+import type { Operator } from './operators.ts';
 import type { OutcomeTable } from './outcomes.ts';
 import type { PropertyMatcher } from './property-matcher.ts';
 import type { FailureCode, ReasonCode } from './reasons.ts';
@@ -21,18 +23,26 @@ export interface Outcome {
   readonly failed: boolean;
 }
 
+/** What a property is compared with, as it was written: for those who decide it by other means. */
+export interface Comparison {
+  readonly operator: Operator;
+  readonly value: JsonValue | undefined;
+}
+
 /** A filter on a person property. */
 export interface PersonFilter {
   readonly kind: 'person';
   readonly key: string;
   /** Keys whose value stands in, first one present, when `key` itself is missing. */
   readonly fallbackKeys: readonly string[];
+  readonly comparison: Comparison;
   readonly matcher: PropertyMatcher;
 }
 
 /** A filter on the creation time of the person's row. */
 export interface PersonCreatedAtFilter {
   readonly kind: 'person_created_at';
+  readonly comparison: Comparison;
   readonly matcher: PropertyMatcher;
 }
 
@@ -41,6 +51,7 @@ export interface GroupFilter {
   readonly kind: 'group';
   readonly groupTypeIndex: number;
   readonly key: string;
+  readonly comparison: Comparison;
   readonly matcher: PropertyMatcher;
 }
 
@@ -120,12 +131,14 @@ export interface PreparedCondition {
   readonly groupTypeIndex: number | null;
   /** In the order of matching: cohort filters last. */
   readonly filters: readonly PreparedFilter[];
-  /** Everyone is admitted, without hashing. */
-  readonly isFullRollout: boolean;
+  /** Draws what the rollout is decided by; null = everyone is admitted. */
+  readonly rolloutDraw: Draw | null;
   /** Admitted are hashes up to and including this share. */
   readonly rolloutShare: number;
   /** Position of the pinned variant, or -1. */
   readonly pinnedVariant: number;
+  /** Draws the variant; null = the pinned one, or none. */
+  readonly variantDraw: Draw | null;
   /** Whether the hash decides between being in and out. */
   readonly isRolloutPartial: boolean;
   /** Whether the hash decides between variants. */
@@ -186,8 +199,6 @@ export interface PreparedFlag {
   /** Why the answer does not depend on the request; null = it does. */
   readonly settledBy: 'flag_data_parsing_error' | 'missing_dependency' | null;
   readonly rules: PreparedRules;
-  /** Start of every hash input of this flag. */
-  readonly hashPrefix: string;
   readonly isDeviceBucketed: boolean;
   /** Experience continuity is on and at least one person condition is bucketed by distinct id. */
   readonly isContinuityEffective: boolean;
@@ -195,10 +206,8 @@ export interface PreparedFlag {
   readonly isHashSignificant: boolean;
   /** Continuity is effective and a stored override could change the answer. */
   readonly needsHashKeyOverride: boolean;
-  /** Person property keys, group types and static cohorts that the flag can read. */
-  readonly readsPersonKeys: ReadonlySet<string>;
-  readonly readsGroupTypes: ReadonlySet<number>;
-  readonly readsStaticCohorts: ReadonlySet<number>;
+  /** Stored values that the flag can read. */
+  readonly reads: StoredReads;
   /** Nothing stored can change this flag's answer, whatever the request says. */
   readonly readsNothingStored: boolean;
   readonly outcomes: OutcomeTable;

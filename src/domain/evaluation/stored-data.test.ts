@@ -192,9 +192,12 @@ describe('what a prepared flag says about itself', () => {
     const definitions = aProject({ groupTypes: COMPANY, cohorts: [STATIC], flags: [flag] });
     const snapshot = prepareSnapshot(definitions, compileTestPattern);
     const prepared = snapshot.flagsByKey.get('a-flag');
-    expect(prepared?.readsPersonKeys).toEqual(new Set(['plan']));
-    expect(prepared?.readsGroupTypes).toEqual(new Set([0]));
-    expect(prepared?.readsStaticCohorts).toEqual(new Set([1]));
+    expect(prepared?.reads).toEqual({
+      personKeys: ['plan'],
+      needsPersonCreatedAt: false,
+      groupProperties: [{ index: 0, key: TIER.key }],
+      staticCohortIds: [1],
+    });
     expect(prepared).toMatchObject({
       isContinuityEffective: true,
       isHashSignificant: true,

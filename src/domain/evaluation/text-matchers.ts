@@ -14,17 +14,12 @@ export const NEVER_MATCHER: PropertyMatcher = { whenMissing: false, matches: () 
  * elements equals the property; otherwise texts are equal. Texts ignore case (Unicode).
  */
 export function createExactMatcher(value: JsonValue, isNegated: boolean): PropertyMatcher {
-  const test = createEqualityTest(value);
-  return {
-    whenMissing: isNegated,
-    matches: (property) => test(property) !== isNegated,
-  };
-}
-
-function createEqualityTest(value: JsonValue): (property: JsonValue) => boolean {
   if (isBooleanLike(value)) {
-    const expected = isTruthy(value);
-    return (property) => isTruthy(property) === expected;
+    const expected = isTruthy(value) !== isNegated;
+    return {
+      whenMissing: isNegated,
+      matches: (property) => isTruthy(property) === expected,
+    };
   }
   const wanted = new Set<string>();
   for (const element of Array.isArray(value) ? value : [value]) {
@@ -32,12 +27,35 @@ function createEqualityTest(value: JsonValue): (property: JsonValue) => boolean 
     if (text !== null) wanted.add(text.toLowerCase());
   }
   const [only] = wanted;
-  if (wanted.size === 1 && only !== undefined) {
-    return (property) => toText(property)?.toLowerCase() === only;
+  return wanted.size === 1 && only !== undefined
+    ? new TextEquality(only, isNegated)
+    : createTextSetMatcher(wanted, isNegated);
+}
+
+/** The commonest comparison of all, in one object. */
+class TextEquality implements PropertyMatcher {
+  readonly whenMissing: boolean;
+  readonly #lower: string;
+
+  constructor(lower: string, isNegated: boolean) {
+    this.whenMissing = isNegated;
+    this.#lower = lower;
   }
-  return (property) => {
-    const text = toText(property);
-    return text !== null && wanted.has(text.toLowerCase());
+
+  matches(property: JsonValue): boolean {
+    // Lower case stays as it is.
+    const isEqual = property === this.#lower || toText(property)?.toLowerCase() === this.#lower;
+    return isEqual !== this.whenMissing;
+  }
+}
+
+function createTextSetMatcher(wanted: ReadonlySet<string>, isNegated: boolean): PropertyMatcher {
+  return {
+    whenMissing: isNegated,
+    matches: (property) => {
+      const text = toText(property);
+      return (text !== null && wanted.has(text.toLowerCase())) !== isNegated;
+    },
   };
 }
 

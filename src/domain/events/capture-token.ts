@@ -11,7 +11,12 @@ const NOT_ASCII = /[^\0-\x7f]/;
  * events name. 401 when there is none, when events differ, or when it cannot be a project key.
  */
 export function extractToken(batchToken: string | null, events: readonly JsonObject[]): string {
-  const token = batchToken ?? commonToken(events);
+  return requireToken(batchToken ?? commonToken(events));
+}
+
+/** The token when it can be a project key; 401 when it cannot, or when there is none. */
+export function requireToken(token: string | null): string {
+  if (token === null) throw new CaptureError(401, 'event submitted without an api_key');
   const fault = findTokenFault(token);
   if (fault !== null) throw new CaptureError(401, `API key is not valid: ${fault}`);
   return token;
@@ -26,7 +31,7 @@ export function readToken(object: JsonObject, fields: readonly string[]): string
   return null;
 }
 
-function commonToken(events: readonly JsonObject[]): string {
+function commonToken(events: readonly JsonObject[]): string | null {
   let common: string | null = null;
   for (const event of events) {
     const token = readEventToken(event);
@@ -36,7 +41,6 @@ function commonToken(events: readonly JsonObject[]): string {
     }
     common = token;
   }
-  if (common === null) throw new CaptureError(401, 'event submitted without an api_key');
   return common;
 }
 

@@ -1,6 +1,8 @@
 import { isDatabaseOutage, toDomainError } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
-import { unavailable } from '../errors.ts';
+import { guardedTransaction, type TransactionLimits } from '../database/guarded-transaction.ts';
+import { DomainError, unavailable } from '../errors.ts';
+import type { RefusedMerge } from '../persons/persons-writes.ts';
 import { CaptureError } from './capture-error.ts';
 import { ensurePartitions, toDay } from './event-partitions.ts';
 import { type PreparedEvent, writeEvents } from './events-writes.ts';
@@ -18,6 +20,12 @@ const RETRIABLE_SQLSTATES = new Set(['40001', '40P01']);
 /** SQLSTATE classes that blame the data: bad values, broken constraints, exceeded limits. */
 const DATA_SQLSTATES = /^(?:22|23|54)/;
 
+/**
+ * Together shorter than what clients and proxies wait. Within the last of them even a commit of
+ * 100,000 events is through.
+ */
+const LIMITS: TransactionLimits = { lockMs: 5_000, statementMs: 10_000, totalMs: 20_000 };
+
 /** The two calls of a logger that committing makes. */
 export interface CommitLog {
   warn(fields: object, message: string): void;
@@ -34,6 +42,9 @@ export interface CommitOptions {
     projectId: number,
     tx: Tx,
   ) => Promise<(() => Promise<void>) | undefined>;
+  /** Told after the commit of each merge of two persons that was asked for and did not happen. */
+  readonly onMergeRefused?: (refused: RefusedMerge) => void;
+  readonly limits?: TransactionLimits;
   readonly log: CommitLog;
 }
 
@@ -50,29 +61,41 @@ export type CommitRequests = (requests: readonly CaptureRequest[]) => Promise<Re
  * One transaction for all requests. When the data of one spoils it, the others are committed
  * without it and only the guilty one is refused.
  */
-export function createCommit({ db, onGroupTypesAdded, log }: CommitOptions): CommitRequests {
+export function createCommit(options: CommitOptions): CommitRequests {
+  const { db, onGroupTypesAdded, onMergeRefused, limits = LIMITS, log } = options;
   const readyDays = new Set<string>();
 
-  async function preparePartitions(events: readonly PreparedEvent[]): Promise<void> {
+  /** Only a commit makes them ready, since it is in its transaction that they are made. */
+  async function preparePartitions(tx: Tx, events: readonly PreparedEvent[]): Promise<string[]> {
+    const newDays = new Set<string>();
     for (const { receivedAt } of events) {
       const day = toDay(receivedAt);
-      if (readyDays.has(day)) continue;
-      await ensurePartitions(db, receivedAt, PARTITION_DAYS);
-      readyDays.add(day);
+      if (readyDays.has(day) || newDays.has(day)) continue;
+      await ensurePartitions(tx, receivedAt, PARTITION_DAYS);
+      newDays.add(day);
     }
+    return [...newDays];
   }
 
   async function write(events: readonly PreparedEvent[]): Promise<void> {
-    await preparePartitions(events);
-    const afterwards = await db.transaction(async (tx) => {
-      const { projectIdsWithNewTypes } = await writeEvents(tx, events);
-      const told: ((() => Promise<void>) | undefined)[] = [];
-      for (const projectId of projectIdsWithNewTypes) {
-        told.push(await onGroupTypesAdded(projectId, tx));
-      }
-      return told;
-    });
-    for (const act of afterwards) await act?.();
+    const { newDays, refusedMerges, afterwards } = await guardedTransaction(
+      db,
+      limits,
+      async (tx) => {
+        const newDays = await preparePartitions(tx, events);
+        const { projectIdsWithNewTypes, refusedMerges } = await writeEvents(tx, events);
+        const afterwards: ((() => Promise<void>) | undefined)[] = [];
+        for (const projectId of projectIdsWithNewTypes) {
+          afterwards.push(await onGroupTypesAdded(projectId, tx));
+        }
+        return { newDays, refusedMerges, afterwards };
+      },
+    );
+    for (const day of newDays) readyDays.add(day);
+    for (const refused of refusedMerges) onMergeRefused?.(refused);
+    for (const act of afterwards) {
+      if (act !== undefined) await waitAtMost(limits.lockMs, act());
+    }
   }
 
   async function writeWithRetries(events: readonly PreparedEvent[]): Promise<void> {
@@ -91,9 +114,9 @@ export function createCommit({ db, onGroupTypesAdded, log }: CommitOptions): Com
       await writeWithRetries(requests.flatMap(({ events }) => events));
       return requests.map((request) => ({ request }));
     } catch (error) {
-      if (requests.length === 1 || isDatabaseOutage(error)) {
+      if (requests.length === 1 || isOutage(error)) {
         const fields = { err: error, requests: requests.length };
-        if (isDatabaseOutage(error)) log.warn(fields, 'Events could not be stored for now.');
+        if (isOutage(error)) log.warn(fields, 'Events could not be stored for now.');
         else log.error(fields, 'Events could not be stored.');
         const refusal = toRefusal(error);
         return requests.map((request) => ({ request, refusal }));
@@ -106,14 +129,28 @@ export function createCommit({ db, onGroupTypesAdded, log }: CommitOptions): Com
   };
 }
 
+/** The events are committed: what follows may take longer, but nobody waits for it any more. */
+async function waitAtMost(milliseconds: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, over]).finally(() => clearTimeout(timer));
+}
+
 /** What the request is told: an outage or a race passes, data that cannot be stored never will. */
 function toRefusal(error: unknown): unknown {
-  if (isDatabaseOutage(error)) return toDomainError(error);
+  if (isOutage(error)) return toDomainError(error);
   if (isLostRace(error)) {
     return unavailable('The events could not be stored now. Please try again shortly.', error);
   }
   if (!DATA_SQLSTATES.test(readSqlState(error))) return error;
   return new CaptureError(400, 'invalid event could not be processed', error);
+}
+
+/** Whether every other request would fail for the same reason now. */
+function isOutage(error: unknown): boolean {
+  return isDatabaseOutage(error) || (error instanceof DomainError && error.kind === 'unavailable');
 }
 
 function isLostRace(error: unknown): boolean {

@@ -25,7 +25,7 @@ function pick(seed: number): string {
 }
 
 function parse(batch: JsonObject[]) {
-  return parseCaptureBody({ api_key: 't', batch }, { path: 'batch', receivedAt: new Date() })
+  return parseCaptureBody({ api_key: 't', batch }, { path: 'event', receivedAt: new Date() })
     .events;
 }
 

@@ -42,7 +42,7 @@ function aBuffer(options: Partial<EventBufferOptions> = {}): EventBuffer {
 
 function events(...batch: JsonObject[]): CaptureEvent[] {
   const items = batch.map((item) => ({ event: 'x', distinct_id: 'u', ...item }));
-  const context = { path: 'batch' as const, receivedAt: new Date() };
+  const context = { path: 'event' as const, receivedAt: new Date() };
   return parseCaptureBody({ api_key: 't', batch: items }, context).events;
 }
 

@@ -1,5 +1,7 @@
+import { isDatabaseOutage, isStatementTimeout } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
-import { unavailable } from '../errors.ts';
+import type { TransactionLimits } from '../database/guarded-transaction.ts';
+import { DomainError, unavailable } from '../errors.ts';
 import type { CaptureEvent } from './capture-event.ts';
 import {
   type CommitLog,
@@ -30,6 +32,9 @@ export interface EventBufferOptions {
   readonly bufferMaxEvents?: number;
   /** Told inside the transaction: a new group type changes what the project's flags can refer to. */
   readonly onGroupTypesAdded: CommitOptions['onGroupTypesAdded'];
+  readonly onMergeRefused?: NonNullable<CommitOptions['onMergeRefused']>;
+  /** How long a commit may take. */
+  readonly limits?: TransactionLimits;
   readonly log: CommitLog;
   /** Milliseconds of any steady clock. */
   readonly now?: () => number;
@@ -79,13 +84,24 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
     if (timer !== null) clearTimeout(timer);
     timer = null;
     if (running !== null) return;
-    running = commit(queue.takeBatch()).then((outcomes) => {
+    running = commit(queue.takeBatch()).then((committed) => {
       running = null;
+      // Whoever waited behind an outage would only wait for the same one again.
+      const outage = findOutage(committed);
+      const outcomes = outage === null ? committed : committed.concat(refuseWaiting(outage));
       // The next commit is on its way before anybody is told: what callers do next, such as
       // parsing another request, would otherwise keep the database idle.
       schedule();
       settling = settleSoon(outcomes);
     });
+  }
+
+  function refuseWaiting(refusal: unknown): RequestOutcome[] {
+    const refused: RequestOutcome[] = [];
+    while (queue.oldestAddedAt() !== null) {
+      refused.push(...queue.takeBatch().map((request) => ({ request, refusal })));
+    }
+    return refused;
   }
 
   return {
@@ -116,6 +132,15 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
       await settling;
     },
   };
+}
+
+/** What all of a batch was refused for, if that was an outage of the database. */
+function findOutage(outcomes: readonly RequestOutcome[]): DomainError | null {
+  const [first] = outcomes;
+  const refusal = first?.refusal;
+  if (!(refusal instanceof DomainError)) return null;
+  if (!isDatabaseOutage(refusal.cause) && !isStatementTimeout(refusal.cause)) return null;
+  return outcomes.every((outcome) => outcome.refusal === refusal) ? refusal : null;
 }
 
 /** Tells the callers how their requests ended, once what is due in this turn has been done. */

@@ -5,17 +5,36 @@ const PARTITIONS_LOCK = [7302, 0];
 
 const DAY_MS = 86_400_000;
 
+const PARTITION_NAME = /^events_(\d{4})(\d{2})(\d{2})$/;
+
 /**
  * Makes sure that events received on the UTC day of `from` and the following ones, `days` in all,
  * have a partition. Safe when several processes do it at once. A partition is built beside the
  * table and then attached, so that neither readers nor writers of events are held up.
  */
-export async function ensurePartitions(db: Db, from: Date, days: number): Promise<void> {
+export async function ensurePartitions(db: Db | Tx, from: Date, days: number): Promise<void> {
   const wanted = Array.from({ length: days }, (_, offset) => toDay(addDays(from, offset)));
   if ((await findMissing(db, wanted)).length === 0) return;
   await db.transaction(async (tx) => {
-    await tx.raw('SELECT pg_advisory_xact_lock(?, ?)', PARTITIONS_LOCK);
+    await lockPartitions(tx);
     for (const day of await findMissing(tx, wanted)) await createPartition(tx, day);
+  });
+}
+
+/** Waits until no other process makes or drops partitions, and keeps it so until `tx` ends. */
+export async function lockPartitions(tx: Tx): Promise<void> {
+  await tx.raw('SELECT pg_advisory_xact_lock(?, ?)', PARTITIONS_LOCK);
+}
+
+/** The days that have a partition, oldest first, as `YYYY-MM-DD`. */
+export async function listPartitionDays(db: Db): Promise<string[]> {
+  const result: { rows: { relname: string }[] } = await db.raw(
+    `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = 'events'::regclass ORDER BY c.relname`,
+  );
+  return result.rows.flatMap(({ relname }) => {
+    const [, year, month, day] = PARTITION_NAME.exec(relname) ?? [];
+    return day === undefined ? [] : [`${year}-${month}-${day}`];
   });
 }
 
@@ -36,7 +55,8 @@ function createDayFormat(): (date: Date) => string {
   };
 }
 
-function addDays(date: Date, days: number): Date {
+/** The instant so many days later. */
+export function addDays(date: Date, days: number): Date {
   return new Date(date.getTime() + days * DAY_MS);
 }
 
@@ -60,6 +80,7 @@ async function createPartition(tx: Tx, day: string): Promise<void> {
   );
 }
 
-function toPartitionName(day: string): string {
+/** The table that holds the events of the day. */
+export function toPartitionName(day: string): string {
   return `events_${day.replaceAll('-', '')}`;
 }

@@ -6,12 +6,16 @@ import {
   isDroppedEvent,
   lockPersons,
   type PersonChange,
+  type RefusedMerge,
   readPersonChange,
   toStoredProperties,
 } from '../persons/persons-writes.ts';
+import { recordFlagUses } from '../usage/flag-usage-writes.ts';
+import { type FlagUse, readFlagUse } from '../usage/flag-use.ts';
 import type { CaptureEvent } from './capture-event.ts';
 import { toPlainArray, toTextArray } from './column-literals.ts';
 import { toDay } from './event-partitions.ts';
+import { requireEventSize } from './event-size.ts';
 
 /**
  * An event with all that can be decided about it before a transaction opens, so that the one
@@ -29,32 +33,42 @@ export interface PreparedEvent {
   readonly receivedAt: Date;
   readonly personChange: PersonChange;
   readonly groupChange: GroupChange | null;
+  readonly flagUse: FlagUse | null;
 }
 
 export interface WrittenEvents {
   /** The projects that got a group type, which changes their configuration. */
   readonly projectIdsWithNewTypes: readonly number[];
+  readonly refusedMerges: readonly RefusedMerge[];
 }
 
-/** The events that are stored at all, each with what it does to persons and groups. */
+/**
+ * The events that are stored at all, each with what it does to persons and groups. One that is too
+ * large refuses them all.
+ */
 export function prepareEvents(
   projectId: number,
   events: readonly CaptureEvent[],
 ): readonly PreparedEvent[] {
   return events
     .filter((event) => !isDroppedEvent(event))
-    .map((event) => ({
-      id: toId(projectId, event.uuid),
-      projectId,
-      uuid: event.uuid,
-      event: event.event,
-      distinctId: event.distinctId,
-      propertiesJson: JSON.stringify(toStoredProperties(event)),
-      timestamp: event.timestamp,
-      receivedAt: event.receivedAt,
-      personChange: readPersonChange(event),
-      groupChange: readGroupChange(event),
-    }));
+    .map((event) => {
+      const propertiesJson = JSON.stringify(toStoredProperties(event));
+      requireEventSize(event, propertiesJson);
+      return {
+        id: toId(projectId, event.uuid),
+        projectId,
+        uuid: event.uuid,
+        event: event.event,
+        distinctId: event.distinctId,
+        propertiesJson,
+        timestamp: event.timestamp,
+        receivedAt: event.receivedAt,
+        personChange: readPersonChange(event),
+        groupChange: readGroupChange(event),
+        flagUse: readFlagUse(event),
+      };
+    });
 }
 
 /**
@@ -66,25 +80,40 @@ export async function writeEvents(
   tx: Tx,
   prepared: readonly PreparedEvent[],
 ): Promise<WrittenEvents> {
-  const fresh = await claimUuids(tx, prepared);
-  if (fresh.length === 0) return { projectIdsWithNewTypes: [] };
-  await lockPersons(
-    tx,
-    fresh.map(({ projectId }) => projectId),
-  );
-  const personIds = await applyPersonChanges(
-    tx,
-    fresh.map((event) => ({ ...addressOf(event), change: event.personChange })),
-  );
-  const groups = await applyGroupChanges(
-    tx,
-    fresh.map((event) => ({ ...addressOf(event), change: event.groupChange })),
-  );
+  // What is started together is one round trip; the server works it off in this order.
+  const [fresh] = await Promise.all([
+    claimUuids(tx, prepared),
+    lockPersons(
+      tx,
+      prepared.map(({ projectId }) => projectId),
+    ),
+  ]);
+  if (fresh.length === 0) return { projectIdsWithNewTypes: [], refusedMerges: [] };
+  const refusedMerges: RefusedMerge[] = [];
+  const [personIds, groups] = await Promise.all([
+    applyPersonChanges(
+      tx,
+      fresh.map((event) => ({ ...addressOf(event), change: event.personChange })),
+      (refused) => refusedMerges.push(refused),
+    ),
+    applyGroupChanges(
+      tx,
+      fresh.map((event) => ({ ...addressOf(event), change: event.groupChange })),
+    ),
+  ]);
   const propertiesJson = fresh.map((event, index) =>
     addProperties(event.propertiesJson, groups.eventProperties[index] ?? null),
   );
   await insertEvents(tx, fresh, personIds, propertiesJson);
-  return { projectIdsWithNewTypes: groups.projectIdsWithNewTypes };
+  await recordFlagUses(
+    tx,
+    fresh.flatMap((event, index) => {
+      const { projectId, distinctId, flagUse: use, timestamp, receivedAt } = event;
+      const personId = personIds[index] ?? null;
+      return use === null ? [] : [{ projectId, distinctId, personId, use, timestamp, receivedAt }];
+    }),
+  );
+  return { projectIdsWithNewTypes: groups.projectIdsWithNewTypes, refusedMerges };
 }
 
 /** Takes the uuids that nobody has stored yet and returns their events; the first one wins. */

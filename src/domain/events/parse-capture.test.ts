@@ -53,7 +53,7 @@ describe('the four shapes of a body', () => {
     const item = { type: 'capture', library: 'x', messageId: 1, event: 'a', distinct_id: 'u' };
     const parsed = parse(
       { api_key: 't', historical_migration: true, library: 'x', batch: [item, item] },
-      { path: 'batch' },
+      { path: 'event' },
     );
     expect(parsed.historicalMigration).toBe(true);
     expect(parsed.events.map(({ event }) => event)).toEqual(['a', 'a']);

@@ -10,7 +10,7 @@ import { cleanJsonObject } from './clean-json.ts';
 const EVENT_NAME_MAX_LENGTH = 200;
 
 /** Browser performance events are accepted and silently removed. */
-const REMOVED_EVENT = '$performance_event';
+export const REMOVED_EVENT = '$performance_event';
 
 /** What a body without an event name means on the legacy identify path. */
 const ENGAGE_EVENT = '$identify';
@@ -20,7 +20,7 @@ const UUID_TEXT =
   /^(?:urn:uuid:)?\{?([0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12})\}?$/i;
 
 /** Which family of paths the body came in on; only `engage` accepts a body without event name. */
-export type CapturePath = 'event' | 'batch' | 'engage';
+export type CapturePath = 'event' | 'engage';
 
 export interface CaptureContext {
   readonly path: CapturePath;
@@ -157,10 +157,16 @@ function readKeys(value: JsonValue | undefined): readonly string[] {
 
 function readUuid(value: JsonValue | undefined): string {
   if (value === undefined || value === null || value === '') return v7();
-  if (typeof value !== 'string') throw hydrationError('invalid uuid');
-  if (CANONICAL_UUID.test(value)) return value;
-  const hex = UUID_TEXT.exec(value)?.[1]?.replaceAll('-', '').toLowerCase();
-  if (hex === undefined) throw hydrationError('invalid uuid');
+  const uuid = typeof value === 'string' ? toCanonicalUuid(value) : null;
+  if (uuid === null) throw hydrationError('invalid uuid');
+  return uuid;
+}
+
+/** The UUID in lower case and with hyphens, whichever usual form it has; null when it is none. */
+export function toCanonicalUuid(text: string): string | null {
+  if (CANONICAL_UUID.test(text)) return text;
+  const hex = UUID_TEXT.exec(text)?.[1]?.replaceAll('-', '').toLowerCase();
+  if (hex === undefined) return null;
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 

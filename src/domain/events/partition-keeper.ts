@@ -1,27 +1,55 @@
 import type { Db } from '../database/db.ts';
 import { ensurePartitions } from './event-partitions.ts';
+import { dropExpiredEvents } from './event-retention.ts';
 
 const DAYS_AHEAD = 3;
 const CHECK_EVERY_MS = 60 * 60 * 1_000;
 
+export interface PartitionKeeperOptions {
+  readonly log: { warn(fields: object, message: string): void };
+  /** How many days events are kept after the day of their receipt. */
+  readonly retentionDays: number;
+  readonly now: () => Date;
+}
+
+/** Keeps the partitions of events, until it is stopped. */
+export interface PartitionKeeper {
+  /** Ends it and waits for a check that is under way. */
+  stop(): Promise<void>;
+}
+
 /**
  * Makes the partitions of today and the next days now, and goes on doing so, so that no capture
- * has to wait for one at midnight. `stop` ends it and waits for a check that is under way.
+ * has to wait for one at midnight. Days that are over their time are dropped beside that, the
+ * first ones right after the start.
  */
-export async function keepPartitionsAhead(
+export async function keepPartitions(
   db: Db,
-  log: { warn(fields: object, message: string): void },
-): Promise<{ stop(): Promise<void> }> {
-  await ensurePartitions(db, new Date(), DAYS_AHEAD);
-  let checking: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    checking = ensurePartitions(db, new Date(), DAYS_AHEAD).catch((error: unknown) => {
+  { log, retentionDays, now }: PartitionKeeperOptions,
+): Promise<PartitionKeeper> {
+  let isStopped = false;
+  const makeAhead = () => ensurePartitions(db, now(), DAYS_AHEAD);
+  const check = async (): Promise<void> => {
+    await makeAhead().catch((error: unknown) => {
       log.warn({ err: error }, 'Partitions for the next days could not be made; trying again.');
     });
+    if (isStopped) return;
+    await dropExpiredEvents(db, { now: now(), retentionDays, isStopped: () => isStopped }).catch(
+      (error: unknown) => {
+        log.warn({ err: error }, 'Expired events could not be dropped; trying again.');
+      },
+    );
+  };
+  await makeAhead();
+  let checking = check();
+  const timer = setInterval(() => {
+    // One check at a time, however long the first one takes to drop what has piled up.
+    checking = checking.then(check);
   }, CHECK_EVERY_MS);
   timer.unref();
   return {
     async stop() {
+      isStopped = true;
       clearInterval(timer);
       await checking;
     },

@@ -5,6 +5,38 @@ import type { FeatureFlag, FeatureFlagInput } from './flag.ts';
 
 type WritableColumns = Partial<Omit<FeatureFlagRow, 'id' | 'project_id' | 'created_by'>>;
 
+const WIRE_NAMES: Readonly<Record<keyof FeatureFlagInput, string>> = {
+  key: 'key',
+  name: 'name',
+  filters: 'filters',
+  active: 'active',
+  deleted: 'deleted',
+  createdAt: 'created_at',
+  ensureExperienceContinuity: 'ensure_experience_continuity',
+  rollbackConditions: 'rollback_conditions',
+  performedRollback: 'performed_rollback',
+  tags: 'tags',
+  evaluationTags: 'evaluation_tags',
+  evaluationContexts: 'evaluation_contexts',
+  analyticsDashboards: 'analytics_dashboards',
+  hasEnrichedAnalytics: 'has_enriched_analytics',
+  creationContext: 'creation_context',
+  isRemoteConfiguration: 'is_remote_configuration',
+  hasEncryptedPayloads: 'has_encrypted_payloads',
+  evaluationRuntime: 'evaluation_runtime',
+  bucketingIdentifier: 'bucketing_identifier',
+  lastCalledAt: 'last_called_at',
+  createInFolder: '_create_in_folder',
+  shouldCreateUsageDashboard: '_should_create_usage_dashboard',
+};
+
+const WIRE_NAME_OF: ReadonlyMap<string, string> = new Map(Object.entries(WIRE_NAMES));
+
+/** The name that clients know a field of the input by. */
+export function wireNameOf(field: string): string {
+  return WIRE_NAME_OF.get(field) ?? field;
+}
+
 /** The columns that the input sets, jsonb still as values. */
 export function toColumns(input: FeatureFlagInput): WritableColumns {
   const columns: { [Column in keyof WritableColumns]: WritableColumns[Column] | undefined } = {
@@ -20,6 +52,8 @@ export function toColumns(input: FeatureFlagInput): WritableColumns {
     tags: input.tags === undefined ? undefined : [...new Set(input.tags)],
     evaluation_tags:
       input.evaluationTags === undefined ? undefined : [...new Set(input.evaluationTags)],
+    analytics_dashboards:
+      input.analyticsDashboards === undefined ? undefined : [...new Set(input.analyticsDashboards)],
     has_enriched_analytics: input.hasEnrichedAnalytics,
     creation_context: input.creationContext,
     is_remote_configuration: input.isRemoteConfiguration,

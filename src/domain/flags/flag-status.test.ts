@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../json.ts';
 import { type FeatureFlag, toFlag } from './flag.ts';
 import { reportFlagStatus } from './flag-status.ts';
+import { measureRollout } from './rollout.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const FULL = { groups: [{ properties: [], rollout_percentage: 100 }] };
@@ -104,7 +105,7 @@ describe('reportFlagStatus', () => {
     ],
     ['a new flag', { createdAt: NOW }, 'active', 'Flag has no usage data yet'],
   ])('tells %s', (_what, overrides, status, reason) => {
-    expect(reportFlagStatus(aFlag(overrides), NOW)).toEqual({ status, reason });
+    expect(reportFlagStatus(aFlag(overrides), NOW)).toMatchObject({ status, reason });
   });
 });
 
@@ -115,7 +116,7 @@ describe('an old flag that was never called', () => {
   const toVariant = (key: string) => `This flag will always use the variant "${key}"`;
 
   it.each<[string, JsonObject, string | null]>([
-    ['has no condition', { groups: [] }, 'This boolean flag will always evaluate to "true"'],
+    ['has no condition', { groups: [] }, 'This boolean flag will always evaluate to "false"'],
     ['is for a half', { groups: [{ rollout_percentage: 50 }] }, null],
     ['states no percentage', { groups: [{}] }, null],
     ['states null as its percentage', { groups: [{ rollout_percentage: null }] }, null],
@@ -144,10 +145,49 @@ describe('an old flag that was never called', () => {
     ['has variants and no condition', { groups: [], multivariate: variants(100) }, null],
   ])('that %s', (_what, filters, reason) => {
     const report = reportFlagStatus(aFlag({ filters }), NOW);
-    expect(report).toEqual(
+    expect(report).toMatchObject(
       reason === null
-        ? { status: 'active', reason: 'Flag has no usage data yet' }
-        : { status: 'stale', reason },
+        ? { status: 'active', reason: 'Flag has no usage data yet', isReasonRollout: false }
+        : { status: 'stale', reason, isReasonRollout: true },
     );
+  });
+});
+
+describe('the rollout of a flag', () => {
+  const FULL_VARIANT = { variants: [{ key: 'a', rollout_percentage: 100 }] };
+  const SPLIT = {
+    variants: [
+      { key: 'a', rollout_percentage: 50 },
+      { key: 'b', rollout_percentage: 50 },
+    ],
+  };
+
+  it.each<[string, JsonObject, [boolean, boolean, number, boolean]]>([
+    ['for everybody', FULL, [true, false, 100, false]],
+    ['without conditions', { groups: [] }, [false, false, 0, false]],
+    ['that states no percentage', { groups: [{}] }, [false, false, 100, false]],
+    [
+      'for some',
+      { groups: [{ rollout_percentage: 5 }, { rollout_percentage: 33.3 }] },
+      [false, false, 33.3, false],
+    ],
+    [
+      'for those with a property',
+      { groups: [{ rollout_percentage: 20, properties: [{ key: 'a' }] }] },
+      [false, true, 20, false],
+    ],
+    [
+      'with one variant for everybody',
+      { ...FULL, multivariate: FULL_VARIANT },
+      [...([true, false, 100, true] as const)],
+    ],
+    ['with split variants', { ...FULL, multivariate: SPLIT }, [false, false, 100, true]],
+  ])('%s', (_what, filters, [isEffectivelyFull, hasTargetingConditions, maxPercentage, multi]) => {
+    expect(measureRollout(filters)).toEqual({
+      isEffectivelyFull,
+      hasTargetingConditions,
+      maxPercentage,
+      isMultivariate: multi,
+    });
   });
 });

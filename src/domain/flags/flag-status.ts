@@ -1,16 +1,25 @@
-import { conditionsOf, type FeatureFlag, propertiesOf, variantsOf } from './flag.ts';
+import type { JsonObject } from '../json.ts';
+import type { FeatureFlag } from './flag.ts';
+import { findSettledValue } from './rollout.ts';
 
 export type FlagStatus = 'active' | 'stale' | 'deleted';
 
 export interface FlagStatusReport {
   readonly status: FlagStatus;
   readonly reason: string;
+  /** Whether the reason tells of the rollout, and not of calls or switches. */
+  readonly isReasonRollout: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** How long a flag may go uncalled before it counts as stale. */
-export const STALE_AFTER_DAYS = 30;
+const STALE_AFTER_DAYS = 30;
+
+/** The moment that is long ago enough for staleness. */
+export function staleSince(now: Date): Date {
+  return new Date(now.getTime() - STALE_AFTER_DAYS * DAY_MS);
+}
 
 /**
  * Whether a flag is in use, and why.
@@ -19,46 +28,35 @@ export const STALE_AFTER_DAYS = 30;
  * or when it was never called, is older than 30 days and gives everybody the same value.
  */
 export function reportFlagStatus(flag: FeatureFlag, now: Date): FlagStatusReport {
-  if (flag.deleted) return { status: 'deleted', reason: 'Flag has been deleted' };
-  if (!flag.active) {
-    return { status: 'active', reason: 'Flag is disabled (not evaluated for staleness)' };
+  if (flag.deleted) return finding('deleted', 'Flag has been deleted');
+  if (!flag.active) return finding('active', 'Flag is disabled (not evaluated for staleness)');
+  if (flag.lastCalledAt !== null) return judgeLastCall(flag.lastCalledAt, now);
+  const settled = describeSettledValue(flag.filters);
+  if (settled !== null && flag.createdAt < staleSince(now)) {
+    return { status: 'stale', reason: settled, isReasonRollout: true };
   }
-  if (flag.lastCalledAt !== null) return reportByLastCall(flag.lastCalledAt, now);
-  const settled = describeFullRollout(flag);
-  if (settled !== null && daysBetween(flag.createdAt, now) > STALE_AFTER_DAYS) {
-    return { status: 'stale', reason: settled };
-  }
-  return { status: 'active', reason: 'Flag has no usage data yet' };
+  return finding('active', 'Flag has no usage data yet');
 }
 
-function reportByLastCall(lastCalledAt: Date, now: Date): FlagStatusReport {
-  const age = daysBetween(lastCalledAt, now);
-  const days = Math.floor(age);
-  if (age > STALE_AFTER_DAYS) {
-    return { status: 'stale', reason: `Flag has not been called in ${days} days` };
+function judgeLastCall(lastCalledAt: Date, now: Date): FlagStatusReport {
+  const days = Math.floor((now.getTime() - lastCalledAt.getTime()) / DAY_MS);
+  if (lastCalledAt < staleSince(now)) {
+    return finding('stale', `Flag has not been called in ${days} days`);
   }
-  if (days <= 0) return { status: 'active', reason: 'Flag was called today' };
+  if (days <= 0) return finding('active', 'Flag was called today');
   const unit = days === 1 ? 'day' : 'days';
-  return { status: 'active', reason: `Flag was last called ${days} ${unit} ago` };
+  return finding('active', `Flag was last called ${days} ${unit} ago`);
 }
 
-function daysBetween(from: Date, to: Date): number {
-  return (to.getTime() - from.getTime()) / DAY_MS;
+function finding(status: FlagStatus, reason: string): FlagStatusReport {
+  return { status, reason, isReasonRollout: false };
 }
 
-/** Why everybody gets the same value, or null when they may not. A null percentage is not 100. */
-function describeFullRollout(flag: FeatureFlag): string | null {
-  const conditions = conditionsOf(flag.filters);
-  const full = conditions.find(
-    (condition) => condition.rollout_percentage === 100 && propertiesOf(condition).length === 0,
-  );
-  const variants = variantsOf(flag.filters);
-  if (variants.length === 0) {
-    const isFull = conditions.length === 0 || full !== undefined;
-    return isFull ? 'This boolean flag will always evaluate to "true"' : null;
-  }
-  if (full === undefined) return null;
-  const override = typeof full.variant === 'string' && full.variant !== '' ? full.variant : null;
-  const settled = override ?? variants.find((variant) => variant.rollout_percentage === 100)?.key;
-  return typeof settled === 'string' ? `This flag will always use the variant "${settled}"` : null;
+/** The value that everybody gets, in words; null when it may differ. */
+function describeSettledValue(filters: JsonObject): string | null {
+  const settled = findSettledValue(filters);
+  if (settled === null) return null;
+  return typeof settled === 'string'
+    ? `This flag will always use the variant "${settled}"`
+    : `This boolean flag will always evaluate to "${settled}"`;
 }

@@ -37,9 +37,10 @@ export interface FeatureFlag {
   readonly updatedAt: Date;
 }
 
-/** A flag with the users that it names. */
-export interface FeatureFlagWithUsers {
+/** A flag with the users and cohorts that it names. */
+export interface DescribedFlag {
   readonly flag: FeatureFlag;
+  readonly cohortNames: ReadonlyMap<number, string>;
   readonly createdBy: User | null;
   readonly lastModifiedBy: User | null;
 }
@@ -57,6 +58,8 @@ export interface FeatureFlagInput {
   readonly performedRollback?: boolean;
   readonly tags?: readonly string[];
   readonly evaluationTags?: readonly string[];
+  /** The newer name of `evaluationTags`; `settleEvaluationContexts` makes one of the two. */
+  readonly evaluationContexts?: readonly string[];
   readonly analyticsDashboards?: readonly number[];
   readonly hasEnrichedAnalytics?: boolean;
   readonly creationContext?: string;
@@ -65,7 +68,7 @@ export interface FeatureFlagInput {
   readonly evaluationRuntime?: EvaluationRuntime;
   readonly bucketingIdentifier?: BucketingIdentifier;
   readonly lastCalledAt?: Date | null;
-  readonly createInFolder?: string;
+  readonly createInFolder?: string | null;
   readonly shouldCreateUsageDashboard?: boolean;
 }
 

@@ -7,14 +7,9 @@ import { listActivity } from '../activity/activity-queries.ts';
 import { compilePattern } from '../patterns.ts';
 import { addMember, createProject, createUser } from '../projects/projects-commands.ts';
 import { getProject } from '../projects/projects-queries.ts';
-import {
-  ACTIVITY_SCOPE,
-  type Author,
-  createFlag,
-  type FlagCommandsContext,
-  updateFlag,
-} from './flags-commands.ts';
+import { createFlag, type FlagCommandsContext, updateFlag } from './flags-commands.ts';
 import { getFlag, listAllFlags } from './flags-queries.ts';
+import { ACTIVITY_SCOPE, type Author } from './flags-writes.ts';
 
 const NOW = new Date('2026-01-15T12:00:00.123Z');
 
@@ -43,6 +38,7 @@ function aContext(overrides: Partial<FlagCommandsContext> = {}): FlagCommandsCon
     db: database.db,
     compilePattern,
     payloadCipher: null,
+    limits: { maxFlagsPerProject: 2_000, maxFiltersBytes: 524_288 },
     now: () => NOW,
     onCommitted: async (projectId, revision) => {
       committed.push([projectId, revision]);

@@ -4,6 +4,7 @@ import {
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
 import { createProject, createUser } from '../projects/projects-commands.ts';
+import { NEWEST_FIRST } from './flag-order.ts';
 import { countFlags, getFlag, listAllFlags, listFlags } from './flags-queries.ts';
 
 let database: DisposableDatabase;
@@ -38,9 +39,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.destroy());
 
+/** Every flag, newest first. */
+const ALL = { filters: {}, order: NEWEST_FIRST, now: new Date() };
+
 describe('listFlags', () => {
   const keysOf = async (limit: number, offset: number) => {
-    const page = await listFlags(database.db, projectId, { limit, offset });
+    const page = await listFlags(database.db, projectId, { ...ALL, limit, offset });
     return { count: page.count, keys: page.flags.map(({ flag }) => flag.key) };
   };
 
@@ -55,12 +59,12 @@ describe('listFlags', () => {
   });
 
   it('counts nothing in a project without flags', async () => {
-    const page = await listFlags(database.db, 999_999, { limit: 10, offset: 0 });
+    const page = await listFlags(database.db, 999_999, { ...ALL, limit: 10, offset: 0 });
     expect(page).toEqual({ count: 0, flags: [] });
   });
 
   it('names the users', async () => {
-    const { flags } = await listFlags(database.db, projectId, { limit: 1, offset: 0 });
+    const { flags } = await listFlags(database.db, projectId, { ...ALL, limit: 1, offset: 0 });
     expect(flags[0]).toMatchObject({
       createdBy: { id: userId, email: 'ann@example.com' },
       lastModifiedBy: null,

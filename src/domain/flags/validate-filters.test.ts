@@ -16,7 +16,7 @@ function faultOf(check: () => void): { code: string; detail: string } | null {
 }
 
 const faultOfFilters = (filters: JsonObject) =>
-  faultOf(() => validateFilters(filters, compilePattern));
+  faultOf(() => validateFilters(filters, { compilePattern, maxBytes: 524_288 }));
 
 const variants = (...all: [string, number][]) => ({
   variants: all.map(([key, share]) => ({ key, rollout_percentage: share })),

@@ -4,8 +4,12 @@ import { checkFiltersStructure, filtersError } from './filters-structure.ts';
 import { conditionsOf, propertiesOf, variantsOf } from './flag.ts';
 import { validateProperty } from './validate-property.ts';
 
-/** The largest `filters`, as the bytes of its compact JSON. */
-const FILTERS_MAX_BYTES = 524_288;
+/** What the rules need besides the filters. */
+export interface FilterRules {
+  readonly compilePattern: CompilePattern;
+  /** The largest `filters`, as the bytes of its compact JSON. */
+  readonly maxBytes: number;
+}
 
 const VARIANT_KEY = /^[a-zA-Z0-9_./-]{1,400}$/;
 
@@ -16,8 +20,8 @@ const SUM_TOLERANCE = 1e-6;
  * Checks every rule about `filters` that needs no other stored thing. Throws the first broken rule
  * as 400 on the field `filters`.
  */
-export function validateFilters(filters: JsonObject, compilePattern: CompilePattern): void {
-  validateSize(filters);
+export function validateFilters(filters: JsonObject, rules: FilterRules): void {
+  validateSize(filters, rules.maxBytes);
   checkFiltersStructure(filters);
   validateVariants(filters);
   const variantKeys = new Set(variantsOf(filters).map((variant) => variant.key));
@@ -28,10 +32,20 @@ export function validateFilters(filters: JsonObject, compilePattern: CompilePatt
       throw filtersError('Filters are not valid (variant override does not exist)');
     }
     for (const [position, property] of propertiesOf(condition).entries()) {
-      validateProperty(property, `groups[${index}].properties[${position}]`, compilePattern);
+      const path = `groups[${index}].properties[${position}]`;
+      validateProperty(property, path, rules.compilePattern);
     }
   }
   validatePayloads(filters, variantKeys);
+}
+
+/** Refuses sent filters that name the format of their own: only what is stored may. */
+export function refuseReservedKeys(sent: JsonObject): void {
+  if (sent.version === undefined) return;
+  throw filtersError(
+    'filters.version is reserved. Remove it from the request.',
+    'reserved_config_version',
+  );
 }
 
 /** Refuses filters without a condition: what a new flag that states its filters must have. */
@@ -46,8 +60,8 @@ function noCondition(): Error {
 }
 
 /**
- * The filters as they are stored: payloads as JSON text, the older names of two operators replaced,
- * and the two keys of older clients that nothing reads left out.
+ * The filters as they are stored: payloads as JSON text, ids of cohorts as numbers, the older names
+ * of two operators replaced, and the two keys of older clients that nothing reads left out.
  */
 export function normaliseFilters(filters: JsonObject): JsonObject {
   const { super_groups: _superGroups, holdout_groups: _holdoutGroups, ...kept } = filters;
@@ -60,16 +74,26 @@ export function normaliseFilters(filters: JsonObject): JsonObject {
   };
 }
 
+const ID = /^[0-9]{1,10}$/;
+
 const OPERATOR_ALIASES: Readonly<Record<string, string>> = { min: 'gte', max: 'lte' };
 
 function normaliseCondition(condition: JsonValue): JsonValue {
   if (!isJsonObject(condition) || !Array.isArray(condition.properties)) return condition;
-  const properties = condition.properties.map((property: JsonValue) => {
-    if (!isJsonObject(property) || typeof property.operator !== 'string') return property;
-    const operator = OPERATOR_ALIASES[property.operator];
-    return operator === undefined ? property : { ...property, operator };
-  });
-  return { ...condition, properties };
+  return { ...condition, properties: condition.properties.map(normaliseProperty) };
+}
+
+function normaliseProperty(property: JsonValue): JsonValue {
+  if (!isJsonObject(property)) return property;
+  const { operator, value } = property;
+  const alias = typeof operator === 'string' ? OPERATOR_ALIASES[operator] : undefined;
+  const isIdAsText = property.type === 'cohort' && typeof value === 'string' && ID.test(value);
+  return {
+    ...property,
+    ...(alias === undefined ? {} : { operator: alias }),
+    // Evaluation finds a cohort by its number only.
+    ...(isIdAsText ? { value: Number(value) } : {}),
+  };
 }
 
 function normalisePayloads(payloads: JsonObject): JsonObject {
@@ -81,11 +105,11 @@ function normalisePayloads(payloads: JsonObject): JsonObject {
   );
 }
 
-function validateSize(filters: JsonObject): void {
+function validateSize(filters: JsonObject, maxBytes: number): void {
   const bytes = Buffer.byteLength(JSON.stringify(filters));
-  if (bytes <= FILTERS_MAX_BYTES) return;
+  if (bytes <= maxBytes) return;
   throw filtersError(
-    `Feature flag filters exceed maximum size of ${FILTERS_MAX_BYTES} bytes. ` +
+    `Feature flag filters exceed maximum size of ${maxBytes} bytes. ` +
       `Current size: ${bytes} bytes. Please simplify conditions or reduce payload sizes.`,
   );
 }

@@ -4,7 +4,6 @@ import type { FeatureFlagInput } from './flag.ts';
 import { validateFlagFields } from './validate-flag.ts';
 
 const STORED = {
-  tags: ['web', 'ios'],
   bucketingIdentifier: 'distinct_id',
   ensureExperienceContinuity: false,
 };
@@ -19,29 +18,6 @@ function faultOf(input: FeatureFlagInput, stored = STORED) {
     return { kind, code, detail, attr };
   }
 }
-
-describe('evaluation tags', () => {
-  it.each<[FeatureFlagInput]>([
-    [{ evaluationTags: ['web'] }],
-    [{ evaluationTags: [] }],
-    [{ tags: ['android'], evaluationTags: ['android'] }],
-    [{}],
-  ])('may be %j', (input) => {
-    expect(faultOf(input)).toBeNull();
-  });
-
-  it.each<[FeatureFlagInput, string]>([
-    [{ evaluationTags: ['android', 'web', 'tv'] }, 'android, tv'],
-    [{ tags: ['android'], evaluationTags: ['web'] }, 'web'],
-  ])('have to be among the tags: %j', (input, strangers) => {
-    expect(faultOf(input)).toEqual({
-      kind: 'invalid',
-      code: 'invalid_input',
-      detail: `Evaluation tags must be a subset of tags. Invalid evaluation tags: ${strangers}`,
-      attr: null,
-    });
-  });
-});
 
 describe('experience continuity', () => {
   const device = { ...STORED, bucketingIdentifier: 'device_id' };
@@ -84,17 +60,5 @@ describe('experience continuity', () => {
     ],
   ])('is let through when %s', (_what, input, stored) => {
     expect(faultOf(input, stored)).toBeNull();
-  });
-});
-
-describe('dashboards', () => {
-  it('cannot be linked, as there are none', () => {
-    expect(faultOf({ analyticsDashboards: [9, 10] })).toEqual({
-      kind: 'invalid',
-      code: 'does_not_exist',
-      detail: 'Invalid pk "9" - object does not exist.',
-      attr: 'analytics_dashboards',
-    });
-    expect(faultOf({ analyticsDashboards: [] })).toBeNull();
   });
 });

@@ -32,6 +32,9 @@ const SEMVER_OPERATORS = [
   'semver_wildcard',
 ];
 const FLAG_OPERATOR = 'flag_evaluates_to';
+/** The most values that one property filter may list. */
+const LIST_MAX_VALUES = 1_000;
+
 const UTC = createWallClock('UTC');
 
 const OPERATORS = new Set([
@@ -75,7 +78,13 @@ export function validateProperty(
       'invalid_operator',
     );
   }
-  validateValue(operator, property.value ?? null, path, compilePattern);
+  const value = property.value ?? null;
+  if (isList(value) && value.length > LIST_MAX_VALUES) {
+    throw filtersError(
+      `Property group expressions of type ${property.key} cannot contain more than ${LIST_MAX_VALUES} values.`,
+    );
+  }
+  validateValue(operator, value, path, compilePattern);
 }
 
 function validateValue(

@@ -10,6 +10,9 @@ export interface StoredDataSource {
   readonly load: LoadStoredData;
 }
 
+const NO_COHORTS: ReadonlySet<number> = new Set();
+const NO_OVERRIDES: ReadonlyMap<string, string> = new Map();
+
 /** Whether a first request under a new identifier may store the one that it had before. */
 export interface StoredDataOptions {
   readonly mayWrite: boolean;
@@ -44,7 +47,7 @@ export async function findStoredData(
   return {
     person,
     groups: found.groups,
-    staticCohortIds: person?.cohortIds ?? new Set(),
+    staticCohortIds: person?.cohortIds ?? NO_COHORTS,
     hashKeyOverrides: overrides,
   };
 }
@@ -70,6 +73,6 @@ async function keepIdentifier(
 /** The subject's own kept identifiers go before those of the person it was before. */
 function joinOverrides(found: readonly (FoundPerson | null)[]): ReadonlyMap<string, string> {
   const [own = null, earlier = null] = found;
-  if (earlier === null) return own?.overrides ?? new Map();
+  if (earlier === null) return own?.overrides ?? NO_OVERRIDES;
   return new Map([...earlier.overrides, ...(own?.overrides ?? [])]);
 }

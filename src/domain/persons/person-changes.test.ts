@@ -14,6 +14,7 @@ describe('what an event sets on its person', () => {
     expect(readPersonChange(anEvent('x', { ...properties, $unset: ['c', 1] }))).toEqual({
       mode: 'process',
       merge: null,
+      isMergeIllegal: false,
       set: { a: 1 },
       setOnce: { b: 2 },
       mapped: {},

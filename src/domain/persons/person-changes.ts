@@ -23,6 +23,8 @@ export interface PersonChange {
   /** `lookup` links the event to a person that exists; `process` creates and changes persons. */
   readonly mode: 'lookup' | 'process';
   readonly merge: MergeRequest | null;
+  /** A merge was asked for through an id that many people share; `merge` is null then. */
+  readonly isMergeIllegal: boolean;
   readonly set: JsonObject;
   readonly setOnce: JsonObject;
   /** Set as well, but what is only noise among them is not worth a write of its own. */
@@ -50,6 +52,7 @@ const NO_PROPERTIES = { set: {}, setOnce: {}, mapped: {}, unset: [] };
 const LOOKUP: PersonChange = {
   mode: 'lookup',
   merge: null,
+  isMergeIllegal: false,
   ...NO_PROPERTIES,
   isPersonEvent: false,
 };
@@ -82,12 +85,12 @@ export function readPersonChange(event: PersonEvent): PersonChange {
   const isPersonEvent = PERSON_EVENTS.has(event.event);
   const merge = readMerge(event);
   if (NEUTRAL_EVENTS.has(event.event)) {
-    return { mode: 'process', merge, ...NO_PROPERTIES, isPersonEvent };
+    return { mode: 'process', ...merge, ...NO_PROPERTIES, isPersonEvent };
   }
   const mapped = mapEventProperties(properties);
   return {
     mode: 'process',
-    merge,
+    ...merge,
     set: readObject(properties.$set),
     setOnce: { ...mapped.setOnce, ...readObject(properties.$set_once) },
     mapped: mapped.set,
@@ -96,13 +99,22 @@ export function readPersonChange(event: PersonEvent): PersonChange {
   };
 }
 
-function readMerge({ event, distinctId, properties }: PersonEvent): MergeRequest | null {
+const NO_MERGE = { merge: null, isMergeIllegal: false };
+
+function readMerge({
+  event,
+  distinctId,
+  properties,
+}: PersonEvent): Pick<PersonChange, 'merge' | 'isMergeIllegal'> {
   const other = readOtherId(event, properties);
-  if (other === null) return null;
+  if (other === null) return NO_MERGE;
   const otherDistinctId = toStoredDistinctId(other);
-  if (otherDistinctId === distinctId) return null;
-  if (isIllegalDistinctId(otherDistinctId) || isIllegalDistinctId(distinctId)) return null;
-  return { otherDistinctId, isForced: event === '$merge_dangerously' };
+  if (otherDistinctId === distinctId) return NO_MERGE;
+  if (isIllegalDistinctId(otherDistinctId) || isIllegalDistinctId(distinctId)) {
+    return { merge: null, isMergeIllegal: true };
+  }
+  const merge = { otherDistinctId, isForced: event === '$merge_dangerously' };
+  return { merge, isMergeIllegal: false };
 }
 
 function readOtherId(event: string, properties: JsonObject): string | null {

@@ -43,6 +43,15 @@ export interface LedgerEntry {
   readonly change: PersonChange;
 }
 
+/**
+ * Why two persons stay two: the other one is known by itself already, or one of the ids is a
+ * placeholder that many people share.
+ */
+export type MergeRefusal = 'already_identified' | 'illegal_distinct_id';
+
+/** Told of a merge that was asked for and does not happen. */
+type OnMergeRefused = (reason: MergeRefusal) => void;
+
 /** A ledger that knows no person yet. */
 export function createPersonLedger(): PersonLedger {
   return { byDistinctId: new Map(), created: [], attached: [], merges: [] };
@@ -65,10 +74,16 @@ export function requireId(person: PersonDraft): number {
  * Applies one event's change, after those before it, and returns the event's person: null only
  * when the change is a mere lookup of a person that does not exist.
  */
-export function applyPersonChange(ledger: PersonLedger, entry: LedgerEntry): PersonDraft | null {
+export function applyPersonChange(
+  ledger: PersonLedger,
+  entry: LedgerEntry,
+  onMergeRefused: OnMergeRefused = () => {},
+): PersonDraft | null {
   const { distinctId, change } = entry;
   if (change.mode === 'lookup') return findPerson(ledger, distinctId) ?? null;
-  const isCreated = change.merge !== null && applyMerge(ledger, entry, change.merge);
+  if (change.isMergeIllegal) onMergeRefused('illegal_distinct_id');
+  const isCreated =
+    change.merge !== null && applyMerge(ledger, entry, change.merge, onMergeRefused);
   const person = findPerson(ledger, distinctId);
   if (person === undefined) return createPerson(ledger, [distinctId], entry, false);
   if (!isCreated) applyProperties(person, change);
@@ -80,7 +95,12 @@ export function applyPersonChange(ledger: PersonLedger, entry: LedgerEntry): Per
  * created, who then has the event's properties already. An identified other person is only
  * absorbed when the merge is forced: two known people do not become one by a client's mistake.
  */
-function applyMerge(ledger: PersonLedger, entry: LedgerEntry, merge: MergeRequest): boolean {
+function applyMerge(
+  ledger: PersonLedger,
+  entry: LedgerEntry,
+  merge: MergeRequest,
+  onMergeRefused: OnMergeRefused,
+): boolean {
   const { distinctId } = entry;
   const { otherDistinctId, isForced } = merge;
   const target = findPerson(ledger, distinctId);
@@ -98,6 +118,8 @@ function applyMerge(ledger: PersonLedger, entry: LedgerEntry, merge: MergeReques
     markIdentified(target);
   } else if (!other.isIdentified || isForced) {
     absorb(ledger, other, target);
+  } else {
+    onMergeRefused('already_identified');
   }
   return false;
 }

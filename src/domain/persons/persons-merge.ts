@@ -1,5 +1,6 @@
 import { moveCohortMemberships } from '../cohorts/cohort-members-writes.ts';
 import type { Tx } from '../database/db.ts';
+import { moveFlagUsers } from '../usage/flag-usage-writes.ts';
 import { moveHashKeyOverrides } from './hash-key-overrides-writes.ts';
 import { findSurvivor, type PersonDraft, type PersonMerge, requireId } from './person-ledger.ts';
 
@@ -55,6 +56,7 @@ export async function writeMerges(
      WHERE d.person_id = m.from_id`,
     [fromIds, toIds],
   );
+  await moveFlagUsers(tx, fromIds, toIds);
   await tx.raw('DELETE FROM persons WHERE id = ANY (?::bigint[])', [fromIds]);
 }
 

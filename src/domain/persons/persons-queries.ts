@@ -1,4 +1,5 @@
 import type { Db } from '../database/db.ts';
+import type { PersonRow } from '../database/tables.ts';
 import type { JsonObject } from '../json.ts';
 import { toStoredDistinctId } from './stored-text.ts';
 
@@ -24,23 +25,70 @@ export async function getPersonByDistinctId(
   projectId: number,
   distinctId: string,
 ): Promise<Person | null> {
-  const row = await db('person_distinct_ids AS d')
-    .join('persons AS p', 'p.id', 'd.person_id')
-    .where({ 'd.project_id': projectId, 'd.distinct_id': toStoredDistinctId(distinctId) })
-    .first('p.id', 'p.uuid', 'p.properties', 'p.is_identified', 'p.created_at');
-  if (row === undefined) return null;
-  const ids = await db('person_distinct_ids')
-    .where({ person_id: row.id })
-    .orderBy('distinct_id')
-    .pluck('distinct_id');
-  return {
+  const owner = `id = (SELECT person_id FROM person_distinct_ids
+                       WHERE project_id = ? AND distinct_id = ?)`;
+  const ids = [projectId, toStoredDistinctId(distinctId)];
+  const [person = null] = await selectPersons(db, projectId, { sql: owner, bindings: ids }, 1);
+  return person;
+}
+
+/** The person with this uuid, or null. The text has to be a uuid. */
+export async function getPersonByUuid(
+  db: Db,
+  projectId: number,
+  uuid: string,
+): Promise<Person | null> {
+  const [person = null] = await selectPersons(
+    db,
+    projectId,
+    { sql: 'uuid = ?::uuid', bindings: [uuid] },
+    1,
+  );
+  return person;
+}
+
+/** The persons that were stored before the one with this id, the last one first. */
+export async function listPersonsBefore(
+  db: Db,
+  projectId: number,
+  { id, limit }: { readonly id: number; readonly limit: number },
+): Promise<Person[]> {
+  return selectPersons(db, projectId, { sql: 'id < ?', bindings: [id] }, limit);
+}
+
+type SelectedPerson = Pick<
+  PersonRow,
+  'id' | 'uuid' | 'properties' | 'is_identified' | 'created_at'
+> & { readonly distinct_ids: string[] };
+
+interface Condition {
+  readonly sql: string;
+  readonly bindings: readonly (string | number)[];
+}
+
+async function selectPersons(
+  db: Db,
+  projectId: number,
+  condition: Condition,
+  limit: number,
+): Promise<Person[]> {
+  const { rows } = await db.raw<{ rows: SelectedPerson[] }>(
+    `SELECT p.id, p.uuid, p.properties, p.is_identified, p.created_at,
+       ARRAY(SELECT d.distinct_id FROM person_distinct_ids d
+             WHERE d.person_id = p.id ORDER BY d.distinct_id) AS distinct_ids
+     FROM persons p
+     WHERE p.project_id = ? AND p.${condition.sql}
+     ORDER BY p.id DESC LIMIT ?`,
+    [projectId, ...condition.bindings, limit],
+  );
+  return rows.map((row) => ({
     id: row.id,
     uuid: row.uuid,
-    distinctIds: ids,
+    distinctIds: row.distinct_ids,
     properties: row.properties,
     isIdentified: row.is_identified,
     createdAt: row.created_at,
-  };
+  }));
 }
 
 /** The project's group types by index. */

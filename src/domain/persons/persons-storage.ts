@@ -1,6 +1,7 @@
 import { v7 } from 'uuid';
 import type { Tx } from '../database/db.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import { adoptVisitorUsage } from '../usage/flag-usage-writes.ts';
 import type { PersonChange } from './person-changes.ts';
 import {
   createPersonLedger,
@@ -55,12 +56,12 @@ export async function loadPersonLedgers(
 /** Writes what changed in the ledgers, with one statement per kind of change. */
 export async function writePersonLedgers(tx: Tx, ledgers: PersonLedgers): Promise<void> {
   await insertPersons(tx, ledgers);
-  await insertDistinctIds(tx, ledgers);
+  // One round trip: those who are updated are not among those that a merge deletes.
+  await Promise.all([insertDistinctIds(tx, ledgers), updatePersons(tx, ledgers)]);
   await writeMerges(
     tx,
     [...ledgers].map(([projectId, { merges }]) => ({ projectId, merges })),
   );
-  await updatePersons(tx, ledgers);
 }
 
 async function loadRows(tx: Tx, entries: readonly PersonEntry[]): Promise<readonly LoadedRow[]> {
@@ -146,15 +147,15 @@ async function insertDistinctIds(tx: Tx, ledgers: PersonLedgers): Promise<void> 
     })),
   );
   if (rows.length === 0) return;
+  const projectIds = rows.map((row) => row.projectId);
+  const distinctIds = rows.map((row) => row.distinctId);
+  const personIds = rows.map((row) => row.personId);
   await tx.raw(
     `INSERT INTO person_distinct_ids (project_id, distinct_id, person_id)
      SELECT * FROM unnest(?::int[], ?::text[], ?::bigint[])`,
-    [
-      rows.map((row) => row.projectId),
-      rows.map((row) => row.distinctId),
-      rows.map((row) => row.personId),
-    ],
+    [projectIds, distinctIds, personIds],
   );
+  await adoptVisitorUsage(tx, { projectIds, distinctIds, personIds });
 }
 
 async function updatePersons(tx: Tx, ledgers: PersonLedgers): Promise<void> {

@@ -1,5 +1,11 @@
 import type { Tx } from '../database/db.ts';
-import { applyPersonChange, createPersonLedger, findSurvivor, requireId } from './person-ledger.ts';
+import {
+  applyPersonChange,
+  createPersonLedger,
+  findSurvivor,
+  type MergeRefusal,
+  requireId,
+} from './person-ledger.ts';
 import { loadPersonLedgers, type PersonEntry, writePersonLedgers } from './persons-storage.ts';
 
 // What other nouns need of the rules for persons; they import this module and no other.
@@ -16,6 +22,12 @@ export {
   toIdentifier,
   toStoredDistinctId,
 } from './stored-text.ts';
+
+/** Two persons that were to become one and did not. */
+export interface RefusedMerge {
+  readonly projectId: number;
+  readonly reason: MergeRefusal;
+}
 
 /** The first key of the advisory locks that guard a project's persons and groups. */
 const PERSONS_LOCK = 7301;
@@ -41,12 +53,14 @@ export async function lockPersons(tx: Tx, projectIds: readonly number[]): Promis
 export async function applyPersonChanges(
   tx: Tx,
   entries: readonly PersonEntry[],
+  onMergeRefused: (refused: RefusedMerge) => void = () => {},
 ): Promise<(number | null)[]> {
   if (entries.length === 0) return [];
   const ledgers = await loadPersonLedgers(tx, entries);
   const persons = entries.map((entry) => {
     const ledger = ledgers.get(entry.projectId) ?? createPersonLedger();
-    return applyPersonChange(ledger, entry);
+    const { projectId } = entry;
+    return applyPersonChange(ledger, entry, (reason) => onMergeRefused({ projectId, reason }));
   });
   await writePersonLedgers(tx, ledgers);
   return persons.map((person) => (person === null ? null : requireId(findSurvivor(person))));

@@ -1,8 +1,7 @@
-import type { ClientBase } from 'pg';
 import { toDomainError } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import type { JsonObject } from '../json.ts';
-import { toStoredDistinctId, toStoredGroupName } from './stored-text.ts';
+import { type BorrowedConnection, queryStoredData, type StoredRow } from './stored-data-query.ts';
 
 /** What one evaluation has to know of the database. */
 export interface StoredLookup {
@@ -57,16 +56,34 @@ export function createStoredDataLoader(db: Db): LoadStoredData {
   let running = 0;
   let isScheduled = false;
 
+  /** Answers batches over one connection until nobody waits or one fails; never rejects. */
+  async function work(): Promise<void> {
+    try {
+      // Knex cannot name a statement, so the connection is borrowed from its pool.
+      const connection: BorrowedConnection = await db.client.acquireConnection();
+      try {
+        let isSound = true;
+        while (isSound && waiting.length > 0) {
+          isSound = await answer(connection, waiting.splice(0, BATCH_MAX));
+        }
+      } finally {
+        await db.client.releaseConnection(connection);
+      }
+    } catch (error) {
+      const cause = toDomainError(error);
+      for (const { reject } of waiting.splice(0)) reject(cause);
+    }
+  }
+
   function schedule(): void {
     if (isScheduled || running >= QUERIES_MAX || waiting.length === 0) return;
     isScheduled = true;
     // Whatever else arrives in this turn of the event loop travels along.
     setImmediate(() => {
       isScheduled = false;
-      const batch = waiting.splice(0, BATCH_MAX);
-      if (batch.length === 0) return;
+      if (waiting.length === 0) return;
       running += 1;
-      void run(db, batch).finally(() => {
+      void work().finally(() => {
         running -= 1;
         schedule();
       });
@@ -85,136 +102,52 @@ export function createStoredDataLoader(db: Db): LoadStoredData {
     });
 }
 
-/** Runs one query for a batch and hands each look-up its part; never rejects. */
-async function run(db: Db, batch: readonly Waiting[]): Promise<void> {
+interface FoundSoFar {
+  readonly persons: (FoundPerson | null)[];
+  groups: Map<number, JsonObject> | null;
+}
+
+const NO_GROUPS: ReadonlyMap<number, JsonObject> = new Map();
+const NO_COHORTS: ReadonlySet<number> = new Set();
+const NO_OVERRIDES: ReadonlyMap<string, string> = new Map();
+
+/** Runs one query for a batch and hands each look-up its part. Says whether that went well. */
+async function answer(connection: BorrowedConnection, batch: readonly Waiting[]): Promise<boolean> {
   try {
-    const rows = await query(
-      db,
-      batch.map(({ lookup }) => lookup),
-    );
-    const found = batch.map(() => ({
-      persons: new Map<number, FoundPersonDraft>(),
-      groups: new Map<number, JsonObject>(),
+    const found: FoundSoFar[] = batch.map(({ lookup }) => ({
+      persons: lookup.distinctIds.map(() => null),
+      groups: null,
     }));
-    for (const row of rows) addRow(found[row.lookup_index], row);
-    for (const [index, { lookup, resolve }] of batch.entries()) {
-      const { persons, groups } = found[index] ?? { persons: new Map(), groups: new Map() };
-      resolve({
-        persons: lookup.distinctIds.map((_, position) => persons.get(position) ?? null),
-        groups,
-      });
+    const lookups = batch.map(({ lookup }) => lookup);
+    for (const row of await queryStoredData(connection, lookups)) {
+      addRow(found[row.lookup_index], row);
     }
+    for (const [index, { resolve }] of batch.entries()) {
+      const { persons, groups } = found[index] ?? { persons: [], groups: null };
+      resolve({ persons, groups: groups ?? NO_GROUPS });
+    }
+    return true;
   } catch (error) {
     const cause = toDomainError(error);
     for (const { reject } of batch) reject(cause);
+    return false;
   }
 }
 
-interface FoundPersonDraft extends FoundPerson {
-  readonly cohortIds: Set<number>;
-  readonly overrides: Map<string, string>;
-}
-
-interface StoredRow {
-  readonly lookup_index: number;
-  /** Null for a group. */
-  readonly id_index: number | null;
-  readonly group_type_index: number | null;
-  readonly id: number | null;
-  readonly properties: JsonObject;
-  readonly created_at: Date | null;
-  readonly cohort_ids: number[] | null;
-  readonly overrides: Record<string, string> | null;
-}
-
-function addRow(
-  found: { persons: Map<number, FoundPersonDraft>; groups: Map<number, JsonObject> } | undefined,
-  row: StoredRow,
-): void {
+function addRow(found: FoundSoFar | undefined, row: StoredRow): void {
   if (found === undefined) return;
-  if (row.group_type_index !== null) found.groups.set(row.group_type_index, row.properties);
+  if (typeof row.group_type_index === 'number') {
+    found.groups ??= new Map();
+    found.groups.set(row.group_type_index, row.properties);
+    return;
+  }
   if (row.id_index === null || row.id === null || row.created_at === null) return;
-  found.persons.set(row.id_index, {
+  const { cohort_ids: cohortIds, overrides } = row;
+  found.persons[row.id_index] = {
     id: row.id,
     properties: row.properties,
-    createdAt: row.created_at,
-    cohortIds: new Set(row.cohort_ids ?? []),
-    overrides: new Map(Object.entries(row.overrides ?? {})),
-  });
-}
-
-async function query(db: Db, lookups: readonly StoredLookup[]): Promise<readonly StoredRow[]> {
-  const ids = lookups.flatMap(({ projectId, distinctIds }, lookupIndex) =>
-    distinctIds.map((distinctId, idIndex) => ({ projectId, distinctId, lookupIndex, idIndex })),
-  );
-  const groups = lookups.flatMap((lookup, lookupIndex) =>
-    lookup.groups.map((group) => ({ ...group, projectId: lookup.projectId, lookupIndex })),
-  );
-  const cohortIds = [...new Set(lookups.flatMap((lookup) => lookup.staticCohortIds))];
-  const parts = {
-    hasGroups: groups.length > 0,
-    hasCohorts: cohortIds.length > 0,
-    hasOverrides: lookups.some((lookup) => lookup.wantsOverrides),
+    createdAt: new Date(row.created_at),
+    cohortIds: cohortIds ? new Set(cohortIds) : NO_COHORTS,
+    overrides: overrides ? new Map(Object.entries(overrides)) : NO_OVERRIDES,
   };
-  const values: unknown[] = [
-    ids.map((id) => id.lookupIndex),
-    ids.map((id) => id.idIndex),
-    ids.map((id) => id.projectId),
-    ids.map((id) => toStoredDistinctId(id.distinctId)),
-  ];
-  const place = (value: unknown) => `$${values.push(value)}`;
-  const text = sql(parts, {
-    cohortIds: () => place(cohortIds),
-    groups: () => [
-      place(groups.map((group) => group.lookupIndex)),
-      place(groups.map((group) => group.projectId)),
-      place(groups.map((group) => group.index)),
-      place(groups.map((group) => toStoredGroupName(group.key))),
-    ],
-  });
-  const name = `stored-data-${Number(parts.hasGroups)}${Number(parts.hasCohorts)}${Number(parts.hasOverrides)}`;
-  // Knex cannot name a statement, so the connection is borrowed from its pool.
-  const client: ClientBase = await db.client.acquireConnection();
-  try {
-    return (await client.query<StoredRow>({ name, text, values })).rows;
-  } finally {
-    await db.client.releaseConnection(client);
-  }
-}
-
-interface Parts {
-  readonly hasGroups: boolean;
-  readonly hasCohorts: boolean;
-  readonly hasOverrides: boolean;
-}
-
-/** One statement for each combination of parts, prepared once by each connection. */
-function sql(
-  parts: Parts,
-  places: { cohortIds: () => string; groups: () => readonly string[] },
-): string {
-  const cohorts = parts.hasCohorts
-    ? `ARRAY(SELECT m.cohort_id FROM cohort_members m
-             WHERE m.person_id = p.id AND m.cohort_id = ANY (${places.cohortIds()}::int[]))`
-    : 'NULL::int[]';
-  const overrides = parts.hasOverrides
-    ? `(SELECT jsonb_object_agg(o.feature_flag_key, o.hash_key) FROM hash_key_overrides o
-        WHERE o.person_id = p.id)`
-    : 'NULL::jsonb';
-  const persons = `
-    SELECT w.lookup_index, w.id_index, NULL::smallint AS group_type_index, p.id, p.properties,
-           p.created_at, ${cohorts} AS cohort_ids, ${overrides} AS overrides
-    FROM unnest($1::int[], $2::int[], $3::int[], $4::text[])
-           AS w (lookup_index, id_index, project_id, distinct_id)
-    JOIN person_distinct_ids d ON d.project_id = w.project_id AND d.distinct_id = w.distinct_id
-    JOIN persons p ON p.id = d.person_id`;
-  if (!parts.hasGroups) return persons;
-  const [lookupIndexes, projectIds, typeIndexes, keys] = places.groups();
-  return `${persons}
-    UNION ALL
-    SELECT w.lookup_index, NULL, g.group_type_index, NULL, g.properties, NULL, NULL, NULL
-    FROM unnest(${lookupIndexes}::int[], ${projectIds}::int[], ${typeIndexes}::smallint[],
-                ${keys}::text[]) AS w (lookup_index, project_id, group_type_index, group_key)
-    JOIN groups g ON g.project_id = w.project_id
-      AND g.group_type_index = w.group_type_index AND g.group_key = w.group_key`;
 }

@@ -17,11 +17,43 @@ export interface PersonalApiKey {
 
 /** Every personal API key, oldest first, revoked ones included. */
 export async function listPersonalApiKeys(db: Db): Promise<PersonalApiKey[]> {
-  const rows: (PersonalApiKeyRow & { email: string })[] = await db('personal_api_keys')
+  return selectKeys(db, {});
+}
+
+/** The living keys of a user, oldest first. */
+export async function listOwnPersonalApiKeys(db: Db, userId: number): Promise<PersonalApiKey[]> {
+  return selectKeys(db, { user_id: userId, revoked_at: null });
+}
+
+/** A living key of a user, or undefined. */
+export async function getPersonalApiKey(
+  db: Db,
+  userId: number,
+  id: string,
+): Promise<PersonalApiKey | undefined> {
+  const [found] = await selectKeys(db, {
+    'personal_api_keys.id': id,
+    user_id: userId,
+    revoked_at: null,
+  });
+  return found;
+}
+
+type KeyFilter = Readonly<Record<string, string | number | null>>;
+
+async function selectKeys(db: Db, filter: KeyFilter): Promise<PersonalApiKey[]> {
+  const rows: KeyWithEmail[] = await db('personal_api_keys')
     .join('users', 'users.id', 'personal_api_keys.user_id')
+    .where(filter)
     .select('personal_api_keys.*', 'users.email')
-    .orderBy('personal_api_keys.created_at');
-  return rows.map((row) => ({
+    .orderBy(['personal_api_keys.created_at', 'personal_api_keys.id']);
+  return rows.map(toPersonalApiKey);
+}
+
+type KeyWithEmail = PersonalApiKeyRow & { email: string };
+
+function toPersonalApiKey(row: KeyWithEmail): PersonalApiKey {
+  return {
     id: row.id,
     userId: row.user_id,
     userEmail: row.email,
@@ -31,7 +63,7 @@ export async function listPersonalApiKeys(db: Db): Promise<PersonalApiKey[]> {
     projectIds: row.project_ids,
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
-  }));
+  };
 }
 
 interface CallerRow {

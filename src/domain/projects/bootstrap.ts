@@ -1,7 +1,8 @@
 import type { Db } from '../database/db.ts';
+import { createPersonalApiKey } from './api-keys-commands.ts';
 import { generateKey } from './keys.ts';
 import type { Project } from './project.ts';
-import { addMember, createPersonalApiKey, createProject, createUser } from './projects-commands.ts';
+import { addMember, createProject, createUser } from './projects-commands.ts';
 import { hasProjects } from './projects-queries.ts';
 
 /** Keys that an unattended installation brings; what is absent is drawn. */

@@ -7,14 +7,9 @@ import {
 } from '../../../test/disposable-database.ts';
 import type { UserCaller } from '../access.ts';
 import { createDb } from '../database/db.ts';
+import { createPersonalApiKey, revokePersonalApiKey } from './api-keys-commands.ts';
 import { IdentityStore } from './identity-store.ts';
-import {
-  addMember,
-  createPersonalApiKey,
-  createProject,
-  createUser,
-  revokePersonalApiKey,
-} from './projects-commands.ts';
+import { addMember, createProject, createUser } from './projects-commands.ts';
 
 let database: DisposableDatabase;
 let userId = 0;

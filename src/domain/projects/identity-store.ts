@@ -1,4 +1,4 @@
-import type { Caller, ProjectAccess } from '../access.ts';
+import { type Caller, type ProjectAccess, reachableProjectIds } from '../access.ts';
 import { BoundedCache } from '../bounded-cache.ts';
 import { toDomainError } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
@@ -18,6 +18,12 @@ const PROJECT_ID = /^[1-9]\d{0,9}$/;
 interface KnownKey {
   readonly caller: Caller | null;
   readonly validUntil: number;
+}
+
+/** How a request names its project: the text of its path, and a project API key. */
+interface ProjectTarget {
+  readonly projectId: string | null;
+  readonly token: string | null;
 }
 
 interface KnownProjects {
@@ -52,8 +58,11 @@ export class IdentityStore {
     this.#projects = null;
   }
 
-  /** The holder of a personal API key or a project secret key, or null when nobody holds it. */
-  async authenticate(secret: string): Promise<Caller | null> {
+  /**
+   * The holder of a personal API key or a project secret key, or null when nobody holds it. What is
+   * in memory is there at once: most requests come with a key that was seen before.
+   */
+  authenticate(secret: string): Caller | null | Promise<Caller | null> {
     const hash = hashKey(secret);
     const known = this.#keys.get(hash);
     if (known !== undefined && known.validUntil > this.#now().getTime()) return known.caller;
@@ -71,29 +80,19 @@ export class IdentityStore {
 
   /**
    * Lets a caller into a project. A token, when there is one, names the project; else `projectId`
-   * does, a number or `@current`; else the caller's own project is meant. Throws 401 for an unknown
-   * token, 404 for an unknown project, 403 for one that the caller has no business in.
+   * does, a number or `@current`; else the caller's own project is meant. Rejects with 401 for an
+   * unknown token, 404 for an unknown project, 403 for one that the caller has no business in.
    */
-  async enterProject(
-    caller: Caller,
-    target: { readonly projectId: string | null; readonly token: string | null },
-  ): Promise<ProjectAccess> {
-    const projects = await this.#knownProjects();
-    const projectId = chooseProject(caller, target, projects);
-    if (!projects.ids.has(projectId)) throw notFound('Project not found.');
-    if (caller.kind === 'project') {
-      if (caller.projectId !== projectId) {
-        throw denied('You do not have permission to perform this action.');
-      }
-    } else {
-      if (caller.keyProjectIds?.includes(projectId) === false) {
-        throw denied(`API key does not have access to the requested project: ID ${projectId}.`);
-      }
-      if (!caller.memberProjectIds.includes(projectId)) {
-        throw denied("You don't have access to the project.");
-      }
+  enterProject(caller: Caller, target: ProjectTarget): ProjectAccess | Promise<ProjectAccess> {
+    const projects = this.#projects;
+    if (projects === null) {
+      return this.#findProjects().then((found) => enter(caller, target, found));
     }
-    return { projectId, caller };
+    try {
+      return enter(caller, target, projects);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async #lookUpKey(secret: string, hash: string): Promise<Caller | null> {
@@ -108,8 +107,7 @@ export class IdentityStore {
     }
   }
 
-  async #knownProjects(): Promise<KnownProjects> {
-    if (this.#projects !== null) return this.#projects;
+  #findProjects(): Promise<KnownProjects> {
     const generation = this.#generation;
     return this.#projectLookups.run(generation, async () => {
       try {
@@ -127,11 +125,25 @@ export class IdentityStore {
   }
 }
 
-function chooseProject(
-  caller: Caller,
-  target: { readonly projectId: string | null; readonly token: string | null },
-  projects: KnownProjects,
-): number {
+function enter(caller: Caller, target: ProjectTarget, projects: KnownProjects): ProjectAccess {
+  const projectId = chooseProject(caller, target, projects);
+  if (!projects.ids.has(projectId)) throw notFound('Project not found.');
+  if (caller.kind === 'project') {
+    if (caller.projectId !== projectId) {
+      throw denied('You do not have permission to perform this action.');
+    }
+  } else {
+    if (caller.keyProjectIds?.includes(projectId) === false) {
+      throw denied(`API key does not have access to the requested project: ID ${projectId}.`);
+    }
+    if (!caller.memberProjectIds.includes(projectId)) {
+      throw denied("You don't have access to the project.");
+    }
+  }
+  return { projectId, caller };
+}
+
+function chooseProject(caller: Caller, target: ProjectTarget, projects: KnownProjects): number {
   if (target.token !== null) {
     const projectId = projects.idsByToken.get(target.token);
     if (projectId !== undefined) return projectId;
@@ -145,8 +157,7 @@ function chooseProject(
 /** The first project that both the user and their key reach. */
 function ownProject(caller: Caller): number {
   if (caller.kind === 'project') return caller.projectId;
-  const { keyProjectIds, memberProjectIds } = caller;
-  const own = memberProjectIds.find((id) => keyProjectIds === null || keyProjectIds.includes(id));
+  const [own] = reachableProjectIds(caller);
   if (own === undefined) throw notFound('Project not found.');
   return own;
 }

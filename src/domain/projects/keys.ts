@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** `phc_` is public and names a project; `phx_` belongs to a person; `phs_` to a project. */
 export type KeyPrefix = 'phc_' | 'phx_' | 'phs_';
@@ -23,7 +23,7 @@ export function generateKey(prefix: KeyPrefix): string {
  * bits and cannot be guessed from a list.
  */
 export function hashKey(key: string): string {
-  return `sha256$${createHash('sha256').update(key).digest('hex')}`;
+  return `sha256$${hash('sha256', key)}`;
 }
 
 /** The end of a key, by which a person recognises it in a list. */

@@ -9,6 +9,8 @@ export interface Project {
   readonly revision: number;
   /** The most requests of a month; null is no limit. */
   readonly flagRequestsPerMonth: number | null;
+  /** Whether a secret key that was replaced still works. */
+  readonly hasSecretKeyBackup: boolean;
   readonly createdAt: Date;
 }
 
@@ -34,6 +36,7 @@ export function toProject(row: ProjectRow): Project {
     timezone: row.timezone,
     revision: row.revision,
     flagRequestsPerMonth: row.flag_requests_per_month,
+    hasSecretKeyBackup: row.secret_key_backup_hash !== null,
     createdAt: row.created_at,
   };
 }

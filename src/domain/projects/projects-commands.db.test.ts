@@ -4,15 +4,10 @@ import {
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
 import type { Tx } from '../database/db.ts';
+import { createPersonalApiKey, revokePersonalApiKey } from './api-keys-commands.ts';
 import { listPersonalApiKeys } from './api-keys-queries.ts';
 import { hashKey } from './keys.ts';
-import {
-  addMember,
-  createPersonalApiKey,
-  createProject,
-  createUser,
-  revokePersonalApiKey,
-} from './projects-commands.ts';
+import { addMember, createProject, createUser } from './projects-commands.ts';
 import { getProjectIdBySecretHash, readRevisions } from './projects-queries.ts';
 
 let database: DisposableDatabase;

@@ -1,18 +1,22 @@
-import { isScope } from '../access.ts';
+import type { UserCaller } from '../access.ts';
 import { isUniqueViolation } from '../database/database-error.ts';
-import type { Db, Tx } from '../database/db.ts';
-import { invalidField, notFound } from '../errors.ts';
-import { generateKey, hashKey, hintOfKey } from './keys.ts';
+import type { Tx } from '../database/db.ts';
+import type { ProjectRow } from '../database/tables.ts';
+import { DomainError, invalidField, notFound } from '../errors.ts';
+import { changeIdentities, type IdentityChanges } from './change-identities.ts';
+import { changeProject, type ProjectChanges } from './change-project.ts';
+import { generateKey, hashKey } from './keys.ts';
 import { type Project, toProject, toUser, type User } from './project.ts';
-import { raiseIdentityRevision, raiseProjectRevision } from './projects-writes.ts';
+import { type ProjectSettings, toSettingsColumns } from './project-settings.ts';
+import { raiseIdentityRevision } from './projects-writes.ts';
 
-/** A new project and its secret key, which is not stored and cannot be shown again. */
+/** A project and its new secret key, which is not stored and cannot be shown again. */
 export interface CreatedProject {
   readonly project: Project;
   readonly secretKey: string;
 }
 
-export interface NewProject {
+export interface NewProject extends ProjectSettings {
   readonly name: string;
   /** A given id is used by the first start only. */
   readonly id?: number;
@@ -22,13 +26,12 @@ export interface NewProject {
 
 /** Creates a project without members. Both of its keys are drawn unless they are given. */
 export async function createProject(tx: Tx, input: NewProject): Promise<CreatedProject> {
-  const name = input.name.trim();
-  if (name === '') throw invalidField('name', 'This field may not be blank.', 'blank');
+  const settings = toSettingsColumns(input);
   const secretKey = input.secretKey ?? generateKey('phs_');
   const [row] = await tx('projects')
     .insert({
       ...(input.id === undefined ? {} : { id: input.id }),
-      name,
+      ...settings,
       api_token: input.apiToken ?? generateKey('phc_'),
       secret_key_hash: hashKey(secretKey),
     })
@@ -76,73 +79,82 @@ export async function addMember(tx: Tx, userId: number, projectId: number): Prom
 }
 
 /**
- * Limits the requests of a project to so many a month; null lifts the limit. Every instance holds
- * the project to it from the next revision on.
+ * Changes the settings of a project. Every instance evaluates with them from the next revision on,
+ * and this one when it returns.
  */
-export async function setFlagRequestQuota(
-  db: Db,
+export async function updateProject(
+  changes: ProjectChanges,
   projectId: number,
-  perMonth: number | null,
-): Promise<void> {
-  if (perMonth !== null && !(Number.isSafeInteger(perMonth) && perMonth >= 0)) {
-    throw invalidField('flag_requests_per_month', 'A whole number from 0 on is required.');
+  settings: ProjectSettings,
+): Promise<Project> {
+  const columns = toSettingsColumns(settings);
+  return changeProject(changes, projectId, async (tx) => {
+    const project = () => tx('projects').where({ id: projectId });
+    if (Object.keys(columns).length > 0) await project().update(columns);
+    return requireProject(await project().first());
+  });
+}
+
+/**
+ * Creates a project whose only member is the caller. A key that is limited to projects cannot make
+ * one, because it could not reach it.
+ */
+export async function createOwnProject(
+  changes: IdentityChanges,
+  caller: UserCaller,
+  input: NewProject,
+): Promise<CreatedProject> {
+  if (caller.keyProjectIds !== null) {
+    throw new DomainError(
+      'permission_denied',
+      'An API key that is limited to projects cannot create a project.',
+    );
   }
-  await db.transaction(async (tx) => {
-    const changed = await tx('projects')
+  return changeIdentities(changes, async (tx) => {
+    const created = await createProject(tx, input);
+    await addMember(tx, caller.user.id, created.project.id);
+    return created;
+  });
+}
+
+/**
+ * Draws a new secret key for the project. The one that it replaces works until it is deleted or the
+ * next rotation, so that no server has to stop for it.
+ */
+export async function rotateSecretKey(
+  changes: IdentityChanges,
+  projectId: number,
+): Promise<CreatedProject> {
+  const secretKey = generateKey('phs_');
+  const project = await changeIdentities(changes, async (tx) => {
+    const [row] = await tx('projects')
       .where({ id: projectId })
-      .update({ flag_requests_per_month: perMonth })
-      .returning('id');
-    if (changed.length === 0) throw notFound(`There is no project ${projectId}.`);
-    await raiseProjectRevision(tx, projectId);
+      .update({
+        secret_key_hash: hashKey(secretKey),
+        secret_key_backup_hash: tx.ref('secret_key_hash'),
+      })
+      .returning('*');
+    return requireProject(row);
+  });
+  return { project, secretKey };
+}
+
+/** Ends the secret key that the last rotation replaced; without one nothing changes. */
+export async function deleteSecretKeyBackup(
+  changes: IdentityChanges,
+  projectId: number,
+): Promise<Project> {
+  return changeIdentities(changes, async (tx) => {
+    const [row] = await tx('projects')
+      .where({ id: projectId })
+      .update({ secret_key_backup_hash: null })
+      .returning('*');
+    return requireProject(row);
   });
 }
 
-export interface NewPersonalApiKey {
-  readonly userId: number;
-  readonly label: string;
-  readonly scopes: readonly string[];
-  readonly projectIds: readonly number[] | null;
-  readonly key?: string | undefined;
-}
-
-/** Creates a personal API key and returns it with its secret, which is not stored. */
-export async function createPersonalApiKey(
-  tx: Tx,
-  input: NewPersonalApiKey,
-): Promise<{ id: string; key: string }> {
-  if (input.label.trim() === '')
-    throw invalidField('label', 'This field may not be blank.', 'blank');
-  if (input.scopes.length === 0)
-    throw invalidField('scopes', 'Name at least one scope.', 'required');
-  for (const scope of input.scopes) {
-    if (!isScope(scope)) throw invalidField('scopes', `Invalid scope: ${scope}`);
-  }
-  const key = input.key ?? generateKey('phx_');
-  const [row] = await tx('personal_api_keys')
-    .insert({
-      user_id: input.userId,
-      label: input.label.trim(),
-      key_hash: hashKey(key),
-      key_hint: hintOfKey(key),
-      scopes: [...input.scopes],
-      project_ids: input.projectIds === null ? null : [...input.projectIds],
-    })
-    .returning('id');
-  if (row === undefined) throw new Error('The database returned no row for a new key.');
-  await raiseIdentityRevision(tx);
-  return { id: row.id, key };
-}
-
-/** Revokes a personal API key by its id; every instance stops accepting it. */
-export async function revokePersonalApiKey(db: Db, id: string): Promise<void> {
-  await db.transaction(async (tx) => {
-    const revoked = await tx('personal_api_keys')
-      .whereRaw('id::text = ?', [id])
-      .whereNull('revoked_at')
-      .update({ revoked_at: tx.fn.now() })
-      .returning('id');
-    if (revoked.length === 0)
-      throw notFound(`There is no living personal API key with the id ${id}.`);
-    await raiseIdentityRevision(tx);
-  });
+/** Projects are never removed, so one that a caller was let into exists. */
+function requireProject(row: ProjectRow | undefined): Project {
+  if (row === undefined) throw notFound('Project not found.');
+  return toProject(row);
 }

@@ -8,6 +8,14 @@ export async function listProjects(db: Db): Promise<Project[]> {
   return rows.map(toProject);
 }
 
+/** The projects with these ids, lowest id first; those that do not exist are left out. */
+export async function listProjectsById(db: Db, ids: readonly number[]): Promise<Project[]> {
+  const rows = await db('projects')
+    .whereIn('id', [...ids])
+    .orderBy('id');
+  return rows.map(toProject);
+}
+
 /** Whether any project exists; an empty database has none. */
 export async function hasProjects(db: Db): Promise<boolean> {
   const row = await db('projects').select('id').first();
@@ -26,10 +34,11 @@ export async function getProjectByToken(db: Db, apiToken: string): Promise<Proje
   return row === undefined ? undefined : toProject(row);
 }
 
-/** The id of the project whose secret key has this hash, or undefined. */
+/** The id of the project whose secret key, or the one before it, has this hash, or undefined. */
 export async function getProjectIdBySecretHash(db: Db, hash: string): Promise<number | undefined> {
   const row: Pick<ProjectRow, 'id'> | undefined = await db('projects')
     .where({ secret_key_hash: hash })
+    .orWhere({ secret_key_backup_hash: hash })
     .select('id')
     .first();
   return row?.id;
@@ -59,6 +68,12 @@ export async function listUsersById(db: Db, ids: readonly number[]): Promise<Map
   if (ids.length === 0) return new Map();
   const rows = await db('users').whereIn('id', [...new Set(ids)]);
   return new Map(rows.map((row) => [row.id, toUser(row)]));
+}
+
+/** The user with this id, or undefined. */
+export async function getUser(db: Db, id: number): Promise<User | undefined> {
+  const row = await db('users').where({ id }).first();
+  return row === undefined ? undefined : toUser(row);
 }
 
 /** The user with this e-mail address, upper and lower case being the same, or undefined. */

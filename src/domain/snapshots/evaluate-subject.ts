@@ -31,19 +31,27 @@ const MS_PER_SECOND = 1_000;
 
 /**
  * Decides the flags of one revision for one subject, with at most one round trip to the database
- * before: none when nothing that is stored could change an answer.
+ * before: none when nothing that is stored could change an answer, and then it is decided at once.
  */
-export async function evaluateSubject(
+export function evaluateSubject(
   context: SubjectEvaluation,
   served: ServedProject,
   request: EvaluationContext,
   options: SubjectOptions,
-): Promise<Evaluation> {
+): Evaluation | Promise<Evaluation> {
   const needs = storedDataNeeds(served.snapshot, request, options);
-  const subject =
-    needs === null
-      ? request
-      : { ...request, stored: await findStored(context, served, request, needs, options) };
+  if (needs === null) return decide(context, served, request, options);
+  return findStored(context, served, request, needs, options).then((stored) =>
+    decide(context, served, { ...request, stored }, options),
+  );
+}
+
+function decide(
+  context: SubjectEvaluation,
+  served: ServedProject,
+  subject: EvaluationContext,
+  options: SubjectOptions,
+): Evaluation {
   const startedAt = performance.now();
   const evaluation = evaluateFlags(served.snapshot, subject, { ...options, now: context.now() });
   context.observeEvaluation((performance.now() - startedAt) / MS_PER_SECOND);
@@ -51,7 +59,7 @@ export async function evaluateSubject(
 }
 
 /** What is stored about the subject. An outage fails the flags that need it, and only those. */
-async function findStored(
+export async function findStored(
   context: SubjectEvaluation,
   served: ServedProject,
   request: EvaluationContext,

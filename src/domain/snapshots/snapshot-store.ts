@@ -77,6 +77,11 @@ export class SnapshotStore {
     return this.#lookups.run(token, () => this.#lookUp(token));
   }
 
+  /** The project, if it is in memory. */
+  getServed(projectId: number): ServedProject | undefined {
+    return this.#served.get(projectId);
+  }
+
   /** The project, loaded now if it is not in memory. Throws `unavailable` when it cannot be. */
   async getByProjectId(projectId: number): Promise<ServedProject | undefined> {
     return this.#served.get(projectId) ?? (await this.#load(projectId));

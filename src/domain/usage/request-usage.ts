@@ -1,8 +1,7 @@
 import type { Db } from '../database/db.ts';
-import { readSdkName } from './sdk-name.ts';
+import { type RequestCount, RequestCounts, type RequestKind } from './request-counts.ts';
 
-/** What a request asked for. Definitions that had not changed are told apart: they cost nothing. */
-export type RequestKind = 'evaluation' | 'definitions' | 'definitions_unchanged';
+export type { RequestKind } from './request-counts.ts';
 
 /** How much a request of each kind counts against a quota. */
 const WEIGHTS: Readonly<Record<RequestKind, number>> = {
@@ -31,15 +30,6 @@ export interface RequestUsage {
   close(): Promise<void>;
 }
 
-interface Count {
-  readonly projectId: number;
-  readonly day: string;
-  readonly kind: RequestKind;
-  readonly sdk: string;
-  readonly version: string;
-  requests: number;
-}
-
 /** What a project has used of its quota, weighted. */
 interface UsedInMonth {
   readonly month: string;
@@ -52,45 +42,26 @@ interface UsedInMonth {
 }
 
 const FLUSH_EVERY_MS = 5_000;
-const DAY_MS = 86_400_000;
-
-/** Different User-Agents that are told apart between two writes; the rest counts as unknown. */
-const USER_AGENTS_MAX = 1_000;
 
 /** Makes the counter; it writes by itself until it is closed. */
 export function createRequestUsage(options: RequestUsageOptions): RequestUsage {
-  let counts = new Map<string, Count>();
+  const counts = new RequestCounts();
   /** What is stored of this month, and what was counted here since that was read, weighted. */
   const usedByProject = new Map<number, UsedInMonth>();
 
   function add(projectId: number, kind: RequestKind, userAgent: string | undefined): void {
-    const dayNumber = Math.floor(options.now().getTime() / DAY_MS);
-    const agent = counts.size < USER_AGENTS_MAX ? (userAgent ?? '') : '';
-    const key = `${projectId} ${dayNumber} ${kind} ${agent}`;
-    let count = counts.get(key);
-    if (count === undefined) {
-      const day = new Date(dayNumber * DAY_MS).toISOString().slice(0, 10);
-      count = { projectId, day, kind, ...readSdkName(agent), requests: 0 };
-      counts.set(key, count);
-    }
-    count.requests += 1;
+    counts.add(projectId, kind, userAgent ?? '', options.now().getTime());
     const used = usedByProject.get(projectId);
     if (used !== undefined) used.since += WEIGHTS[kind];
   }
 
   async function flush(): Promise<void> {
-    const written = counts;
-    counts = new Map();
+    const written = counts.take();
     for (const used of usedByProject.values()) used.beingWritten = used.since;
     try {
-      await writeCounts(options.db, [...written.values()]);
+      await writeCounts(options.db, written);
     } catch (error) {
-      // Kept for the next try; nothing else was counted under these keys in a place of its own.
-      for (const [key, count] of written) {
-        const newer = counts.get(key);
-        if (newer === undefined) counts.set(key, count);
-        else newer.requests += count.requests;
-      }
+      counts.restore(written);
       throw error;
     }
     await readUsed();
@@ -144,17 +115,8 @@ function monthOf(date: Date): string {
   return `${date.toISOString().slice(0, 7)}-01`;
 }
 
-async function writeCounts(db: Db, counts: readonly Count[]): Promise<void> {
-  // User-Agents that name the same SDK are one row, and a row may be touched only once.
-  const merged = new Map<string, Count>();
-  for (const count of counts) {
-    const key = [count.projectId, count.day, count.kind, count.sdk, count.version].join(' ');
-    const same = merged.get(key);
-    merged.set(key, { ...count, requests: count.requests + (same?.requests ?? 0) });
-  }
-  if (merged.size === 0) return;
-  // In a fixed order, so that two processes cannot wait for each other's rows.
-  const rows = [...merged.keys()].sort().flatMap((key) => merged.get(key) ?? []);
+async function writeCounts(db: Db, rows: readonly RequestCount[]): Promise<void> {
+  if (rows.length === 0) return;
   await db.raw(
     `INSERT INTO request_usage (project_id, day, kind, sdk, sdk_version, requests)
      SELECT u.* FROM unnest(?::int[], ?::date[], ?::text[], ?::text[], ?::text[], ?::bigint[])
@@ -174,7 +136,7 @@ async function writeCounts(db: Db, counts: readonly Count[]): Promise<void> {
 }
 
 /** The weighted requests of each project since the first day of the month. */
-async function sumMonth(
+export async function sumMonth(
   db: Db,
   projectIds: readonly number[],
   month: string,

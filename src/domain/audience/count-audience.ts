@@ -1,0 +1,194 @@
+import pg, { type ClientBase } from 'pg';
+import { toDomainError } from '../database/database-error.ts';
+import type { Db } from '../database/db.ts';
+import { DomainError } from '../errors.ts';
+import { listFallbackKeys } from '../evaluation/derived-properties.ts';
+import { RequestView } from '../evaluation/request-view.ts';
+import type { PreparedCondition, Snapshot } from '../evaluation/snapshot.ts';
+import { listValueFilters } from './audience-filters.ts';
+import { conditionSql, PRINCIPAL_DISTINCT_ID } from './condition-sql.ts';
+import { createDecider, type Decider } from './decide-rows.ts';
+import { renderSql, type Sql, sql } from './sql.ts';
+
+/** How many persons or groups there are, and how many of them a condition matches. */
+export interface Audience {
+  readonly total: number;
+  readonly affected: number;
+}
+
+export interface CountOptions {
+  readonly now: Date;
+  readonly timeoutMs: number;
+  /** Ends the count early; it then rejects. */
+  readonly signal?: AbortSignal;
+}
+
+/** A statement that took longer than it may, or was interrupted. */
+const QUERY_CANCELED = '57014';
+
+/**
+ * Counts whom a condition matches, exactly, from what is stored. The rollout percentage does not
+ * matter. What SQL cannot decide as the engine would is fetched, equal rows together, and decided by
+ * the engine. Throws `UncountableFilters`, and `unavailable` when it takes too long.
+ */
+export async function countAudience(
+  db: Db,
+  snapshot: Snapshot,
+  condition: PreparedCondition,
+  options: CountOptions,
+): Promise<Audience> {
+  const filters = listValueFilters(condition, snapshot);
+  const view = new RequestView(snapshot, SUBJECTLESS, options.now);
+  const predicate = conditionSql(condition, snapshot, view);
+  const needsDistinctId = filters.some(
+    (each) => each.kind === 'person' && each.key === 'distinct_id',
+  );
+  const rows = subjectRows(snapshot.projectId, condition.groupTypeIndex, needsDistinctId);
+  const decider = createDecider(condition, snapshot, options.now, {
+    keys: [...new Set(filters.flatMap((each) => keysOf(each)))],
+    staticCohortIds: condition.reads.staticCohortIds,
+    needsCreatedAt: condition.reads.needsPersonCreatedAt,
+    needsDistinctId,
+  });
+  const deadline = Date.now() + options.timeoutMs;
+  try {
+    return await readConsistently(db, options, async (client) => {
+      const counts = await countVerdicts(client, predicate, rows);
+      const audience = { total: counts.total, affected: counts.matched };
+      if (counts.undecided === 0) return audience;
+      await limitStatements(client, deadline - Date.now());
+      const decided = await countDecided(client, decider, predicate, rows);
+      return { ...audience, affected: counts.matched + decided };
+    });
+  } catch (error) {
+    throw explain(error, options.timeoutMs);
+  }
+}
+
+/** Nobody: the request of a view that only tells the time. */
+const SUBJECTLESS = {
+  distinctId: '',
+  deviceId: null,
+  anonDistinctId: null,
+  personProperties: {},
+  groups: {},
+  groupProperties: {},
+  runtime: 'all',
+  evaluationContexts: [],
+  stored: null,
+} as const;
+
+function keysOf(filter: ReturnType<typeof listValueFilters>[number]): readonly string[] {
+  if (filter.kind === 'person_created_at') return [];
+  return filter.kind === 'person' ? [filter.key, ...listFallbackKeys(filter.key)] : [filter.key];
+}
+
+function subjectRows(
+  projectId: number,
+  groupTypeIndex: number | null,
+  needsDistinctId: boolean,
+): Sql {
+  if (groupTypeIndex !== null) {
+    return sql`groups s WHERE s.project_id = ${projectId}::int AND s.group_type_index = ${groupTypeIndex}::int`;
+  }
+  if (!needsDistinctId) return sql`persons s WHERE s.project_id = ${projectId}::int`;
+  // OFFSET 0 keeps the look-up from being repeated wherever the id is mentioned.
+  return sql`persons s CROSS JOIN LATERAL (SELECT ${PRINCIPAL_DISTINCT_ID} AS distinct_id OFFSET 0) principal WHERE s.project_id = ${projectId}::int`;
+}
+
+/** Runs reads that all see the same moment, on one connection, within the time that is left. */
+async function readConsistently<Result>(
+  db: Db,
+  { timeoutMs, signal }: CountOptions,
+  read: (client: ClientBase) => Promise<Result>,
+): Promise<Result> {
+  const client: ClientBase = await db.client.acquireConnection();
+  let stopInterrupting = () => {};
+  try {
+    // Compiling the statement would take longer than running it.
+    await client.query(
+      'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off; ' +
+        "SET LOCAL extra_float_digits = 1; SET LOCAL work_mem = '32MB'",
+    );
+    if (signal !== undefined) stopInterrupting = await interruptOn(db, client, signal);
+    await limitStatements(client, timeoutMs);
+    const result = await read(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {
+      // The connection is gone, and the transaction with it.
+    });
+    throw error;
+  } finally {
+    stopInterrupting();
+    await db.client.releaseConnection(client);
+  }
+}
+
+async function limitStatements(client: ClientBase, ms: number): Promise<void> {
+  await client.query(`SET LOCAL statement_timeout = ${Math.max(1, Math.round(ms))}`);
+}
+
+/** Cancels the running statement when the signal says so. Returns how to stop that. */
+async function interruptOn(db: Db, client: ClientBase, signal: AbortSignal): Promise<() => void> {
+  signal.throwIfAborted();
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const cancel = () => {
+    db.raw('SELECT pg_cancel_backend(?)', [rows[0]?.pid ?? 0]).catch(() => {
+      // The statement then ends at its time limit.
+    });
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  return () => signal.removeEventListener('abort', cancel);
+}
+
+async function countVerdicts(client: ClientBase, predicate: Sql, rows: Sql) {
+  const { text, values } = renderSql(
+    sql`SELECT verdict, count(*) AS n FROM (SELECT ${predicate} AS verdict FROM ${rows}) v GROUP BY verdict`,
+  );
+  const found = await client.query<{ verdict: boolean | null; n: number }>(text, values);
+  const of = (verdict: boolean | null) => found.rows.find((row) => row.verdict === verdict)?.n ?? 0;
+  const [matched, missed, undecided] = [of(true), of(false), of(null)];
+  return { total: matched + missed + undecided, matched, undecided };
+}
+
+/** Streams the rows that SQL leaves open through the engine; nothing piles up in memory. */
+async function countDecided(
+  client: ClientBase,
+  decider: Decider,
+  predicate: Sql,
+  rows: Sql,
+): Promise<number> {
+  const { text, values } = renderSql(
+    sql`SELECT ${decider.columns}, count(*) AS n FROM ${rows} AND ${predicate} IS NULL GROUP BY 1, 2, 3, 4`,
+  );
+  return new Promise((resolve, reject) => {
+    let matched = 0;
+    let failure: Error | null = null;
+    const query = client.query(new pg.Query({ text, values }));
+    query.on('row', (row: unknown) => {
+      try {
+        matched += decider.countMatches(row);
+      } catch (error) {
+        failure ??= error instanceof Error ? error : new Error(String(error));
+      }
+    });
+    query.on('error', reject);
+    query.on('end', () => {
+      if (failure === null) resolve(matched);
+      else reject(failure);
+    });
+  });
+}
+
+function explain(error: unknown, timeoutMs: number): unknown {
+  const isLate = error instanceof Error && 'code' in error && error.code === QUERY_CANCELED;
+  if (!isLate) return toDomainError(error);
+  return new DomainError(
+    'unavailable',
+    `Counting took longer than ${Math.round(timeoutMs / 1000)} seconds. Please try again later, or ` +
+      'with fewer filters.',
+    { cause: error },
+  );
+}

@@ -1,0 +1,112 @@
+import { isDatabaseOutage } from '../database/database-error.ts';
+import type { Db } from '../database/db.ts';
+import type { JobRow } from '../database/tables.ts';
+import { DomainError } from '../errors.ts';
+import { type ClaimedJob, HopelessJob, JobGivenUp, type JobHandler } from './job.ts';
+import { extendClaim, finishJob, releaseJob, saveProgress } from './jobs-storage.ts';
+
+/** What running a claimed job needs. */
+export interface JobRun {
+  readonly db: Db;
+  readonly log: {
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  readonly leaseMs: number;
+  /** How long a job that failed once rests; longer after each further failure. */
+  readonly retryAfterMs: number;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** Failures in a row, a crash of the process among them, after which a job is given up. */
+const FAILURES_MAX = 5;
+
+/** Signs of life during one lease: two may get lost. */
+const BEATS_PER_LEASE = 3;
+
+/** Runs a job to its end, to its failure, or until the service stops. Never rejects. */
+export async function runClaimedJob(run: JobRun, handler: JobHandler, row: JobRow): Promise<void> {
+  const lost = new AbortController();
+  const beats = keepClaim(run, row, lost);
+  try {
+    if (row.failures > FAILURES_MAX) {
+      throw new HopelessJob(row.error ?? 'The service ended each time it worked on this.');
+    }
+    await handler.run(toClaimed(run, row, AbortSignal.any([run.stopping, lost.signal])));
+    await run.db.transaction((tx) => finishJob(tx, row, null));
+  } catch (error) {
+    await settleFailure(run, row, handler, error).catch((cause: unknown) => {
+      // The claim runs out by itself, and the job is tried again.
+      run.log.warn({ err: cause, jobId: row.id }, 'The end of a background job was not stored.');
+    });
+  } finally {
+    clearInterval(beats);
+  }
+}
+
+/** Shows signs of life while the job runs; gives it up when it was taken away. */
+function keepClaim({ db, leaseMs }: JobRun, row: JobRow, lost: AbortController): NodeJS.Timeout {
+  const beats = setInterval(() => {
+    extendClaim(db, row, leaseMs).catch((error: unknown) => {
+      if (error instanceof JobGivenUp) lost.abort();
+    });
+  }, leaseMs / BEATS_PER_LEASE);
+  return beats.unref();
+}
+
+function toClaimed({ db }: JobRun, row: JobRow, signal: AbortSignal): ClaimedJob {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    subjectId: row.subject_id,
+    payload: row.payload,
+    progress: row.progress,
+    signal,
+    save: (progress, work) =>
+      db.transaction(async (tx) => {
+        await saveProgress(tx, row, progress);
+        return work(tx);
+      }),
+  };
+}
+
+async function settleFailure(
+  run: JobRun,
+  row: JobRow,
+  handler: JobHandler,
+  error: unknown,
+): Promise<void> {
+  const { db, log } = run;
+  if (error instanceof JobGivenUp) {
+    await releaseJob(db, row, { afterMs: 0, error: null });
+    return;
+  }
+  const isHopeless = error instanceof HopelessJob || row.failures >= FAILURES_MAX;
+  const reason = describe(error);
+  if (isHopeless && !isOutage(error)) {
+    // What its owner has to mend is no fault of the service.
+    const level = error instanceof HopelessJob ? 'warn' : 'error';
+    log[level]({ err: error, jobId: row.id, kind: row.kind }, 'A background job failed.');
+    await db.transaction(async (tx) => {
+      await finishJob(tx, row, reason);
+      await handler.fail(tx, { projectId: row.project_id, subjectId: row.subject_id }, reason);
+    });
+    return;
+  }
+  log.warn({ err: error, jobId: row.id, kind: row.kind }, 'A background job is tried again.');
+  const afterMs = run.retryAfterMs * 2 ** Math.max(0, row.failures - 1);
+  await releaseJob(db, row, { afterMs, error: isOutage(error) ? null : reason });
+}
+
+/** An outage is nobody's fault: it does not count, however often it happens. */
+function isOutage(error: unknown): boolean {
+  return (error instanceof DomainError && error.kind === 'unavailable') || isDatabaseOutage(error);
+}
+
+/** The reason for people: what is meant for them as it is, anything else in general terms. */
+function describe(error: unknown): string {
+  if (error instanceof HopelessJob) return error.message;
+  if (error instanceof DomainError) return error.detail;
+  return 'An unexpected error occurred. The log of the service has its cause.';
+}

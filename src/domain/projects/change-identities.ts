@@ -1,0 +1,33 @@
+import { toDomainError } from '../database/database-error.ts';
+import type { Db, Tx } from '../database/db.ts';
+import { raiseIdentityRevision } from './projects-writes.ts';
+
+/** What a command needs in order to change keys, users, memberships or the set of projects. */
+export interface IdentityChanges {
+  readonly db: Db;
+  /** Called after the commit: what this process remembers of identities is out of date. */
+  readonly onIdentitiesChanged: () => void;
+}
+
+/**
+ * Runs a change of identities in one transaction that also raises their revision.
+ *
+ * The revision is raised first: its row lock puts such changes in line, so that each one decides on
+ * what the one before it left. When it returns, the change is committed and this process already
+ * knows of it; the others hear of it.
+ */
+export async function changeIdentities<Result>(
+  changes: IdentityChanges,
+  change: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  const result = await changes.db
+    .transaction(async (tx) => {
+      await raiseIdentityRevision(tx);
+      return change(tx);
+    })
+    .catch((error: unknown) => {
+      throw toDomainError(error);
+    });
+  changes.onIdentitiesChanged();
+  return result;
+}

@@ -1,0 +1,37 @@
+import type { EvaluationContext } from '../evaluation/context.ts';
+import { type Evaluation, evaluateFlags } from '../evaluation/evaluate-flags.ts';
+import { storedDataNeeds } from '../evaluation/stored-data.ts';
+import { type ConditionTrace, traceConditions } from '../evaluation/trace-conditions.ts';
+import { findStored, type SubjectEvaluation, type SubjectOptions } from './evaluate-subject.ts';
+import type { ServedProject } from './load-definitions.ts';
+
+/** An evaluation, and what became of each condition of its flags. */
+export interface TracedEvaluation {
+  readonly evaluation: Evaluation;
+  /** By flag id. */
+  readonly conditions: ReadonlyMap<number, readonly ConditionTrace[]>;
+}
+
+/**
+ * Decides flags for one subject like `evaluateSubject`, says what became of each condition, and
+ * stores nothing. `now` is the moment that relative dates are counted from.
+ */
+export async function traceSubject(
+  context: SubjectEvaluation,
+  served: ServedProject,
+  request: EvaluationContext,
+  options: SubjectOptions & { readonly now: Date },
+): Promise<TracedEvaluation> {
+  const { snapshot } = served;
+  const needs = storedDataNeeds(snapshot, request, options);
+  const isReadOnly = { ...options, isReadOnly: true };
+  const subject =
+    needs === null
+      ? request
+      : { ...request, stored: await findStored(context, served, request, needs, isReadOnly) };
+  const evaluation = evaluateFlags(snapshot, subject, options);
+  return {
+    evaluation,
+    conditions: traceConditions(snapshot, subject, evaluation, options.now),
+  };
+}
