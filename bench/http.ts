@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
+import { KEYS, startBurgee } from './burgee.ts';
+import type { BenchServer } from './database.ts';
 import { type MeasuredProcess, startProcess } from './processes.ts';
 
 /** What one server did under load. */
@@ -9,6 +11,8 @@ export interface Load {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** Time of the processor for each request; null where the system does not tell. */
+  readonly cpuMicroseconds: number | null;
 }
 
 /** Burgee beside the bare server that sends the same bytes. */
@@ -24,14 +28,9 @@ export interface HttpResult {
 
 const CONNECTIONS = 10;
 const WARM_UP_SECONDS = 2;
-const ROUND_SECONDS = 4;
-const ROUNDS = 3;
+const ROUND_SECONDS = 2;
+const ROUNDS = 5;
 const NOT_MODIFIED = 304;
-
-const KEYS = {
-  BURGEE_PROJECT_API_KEY: 'phc_benchmarkbenchmarkbenchmark',
-  BURGEE_PERSONAL_API_KEY: 'phx_benchmarkbenchmarkbenchmark',
-};
 
 /** What is measured: a project with so many flags, and one kind of request. */
 export interface Scenario {
@@ -41,16 +40,10 @@ export interface Scenario {
 }
 
 /** Measures one scenario: flags with one string condition and a 50 % rollout each. */
-export async function benchHttp(scenario: Scenario): Promise<HttpResult> {
+export async function benchHttp(server: BenchServer, scenario: Scenario): Promise<HttpResult> {
   const folder = await mkdtemp(join(tmpdir(), 'burgee-bench-'));
-  const burgee = await startProcess(
-    'dist/src/main.js',
-    { ...KEYS, BURGEE_DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn', DATABASE_URL: '' },
-    '/_readiness',
-  );
+  const burgee = await startBurgee(server, scenario.flags);
   try {
-    const idleMemoryMb = await burgee.memoryMb();
-    await createFlags(burgee, scenario.flags);
     const request = await prepareRequest(burgee, scenario);
     const reply = await fetch(`${burgee.url}${request.path}`, request.options);
     if (reply.status !== request.status) throw new Error(`${scenario.name}: ${reply.status}`);
@@ -64,7 +57,8 @@ export async function benchHttp(scenario: Scenario): Promise<HttpResult> {
     );
     try {
       const measured = await compare(burgee, bare, request);
-      return { scenario, replyBytes: bytes.length, ...measured, memoryMb: idleMemoryMb };
+      const memoryMb = burgee.idleMemoryMb;
+      return { scenario, replyBytes: bytes.length, ...measured, memoryMb };
     } finally {
       await bare.stop();
     }
@@ -74,9 +68,11 @@ export async function benchHttp(scenario: Scenario): Promise<HttpResult> {
   }
 }
 
-interface MeasuredRequest {
+/** A request that is sent over and over. */
+export interface MeasuredRequest {
   readonly path: string;
   readonly status: number;
+  readonly connections?: number;
   readonly options: {
     readonly method: 'GET' | 'POST';
     readonly headers: Record<string, string>;
@@ -132,7 +128,7 @@ async function storePerson(burgee: MeasuredProcess, properties: object): Promise
 }
 
 /** Rounds take turns, so that a busy moment of the machine hits both; medians count. */
-async function compare(
+export async function compare(
   burgee: MeasuredProcess,
   bare: MeasuredProcess,
   request: MeasuredRequest,
@@ -142,8 +138,10 @@ async function compare(
   const burgeeRounds: Load[] = [];
   const bareRounds: Load[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    burgeeRounds.push(await load(burgee, request, ROUND_SECONDS));
+    const isBurgeeFirst = round % 2 === 0;
+    if (isBurgeeFirst) burgeeRounds.push(await load(burgee, request, ROUND_SECONDS));
     bareRounds.push(await load(bare, request, ROUND_SECONDS));
+    if (!isBurgeeFirst) burgeeRounds.push(await load(burgee, request, ROUND_SECONDS));
   }
   const ours = median(burgeeRounds);
   const theirs = median(bareRounds);
@@ -155,10 +153,11 @@ async function load(
   request: MeasuredRequest,
   seconds: number,
 ): Promise<Load> {
+  const cpuBefore = await server.cpuMs();
   const result = await autocannon({
     url: `${server.url}${request.path}`,
     ...request.options,
-    connections: CONNECTIONS,
+    connections: request.connections ?? CONNECTIONS,
     duration: seconds,
   });
   const isUnchanged = request.status === NOT_MODIFIED;
@@ -166,10 +165,15 @@ async function load(
   if (bad > 0 || result.errors > 0) {
     throw new Error(`${bad} bad replies and ${result.errors} errors under load.`);
   }
+  const cpuAfter = await server.cpuMs();
   return {
     requestsPerSecond: result.requests.average,
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
+    cpuMicroseconds:
+      cpuBefore === null || cpuAfter === null
+        ? null
+        : ((cpuAfter - cpuBefore) * 1_000) / result.requests.total,
   };
 }
 
@@ -178,28 +182,4 @@ function median(rounds: readonly Load[]): Load {
   const middle = sorted[Math.floor(sorted.length / 2)];
   if (middle === undefined) throw new Error('Nothing was measured.');
   return middle;
-}
-
-async function createFlags(burgee: MeasuredProcess, flags: number): Promise<void> {
-  for (let index = 0; index < flags; index += 1) {
-    const reply = await fetch(`${burgee.url}/api/projects/1/feature_flags/`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${KEYS.BURGEE_PERSONAL_API_KEY}`,
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({
-        key: `bench-flag-${index}`,
-        filters: {
-          groups: [
-            {
-              properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }],
-              rollout_percentage: 50,
-            },
-          ],
-        },
-      }),
-    });
-    if (reply.status !== 201) throw new Error(`A flag was not created: ${await reply.text()}`);
-  }
 }

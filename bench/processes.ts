@@ -1,14 +1,31 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
 
 /** A server that is measured, in a process of its own. */
 export interface MeasuredProcess {
   readonly url: string;
   /** Resident memory of the process, in MB; null where the system does not tell. */
   memoryMb(): Promise<number | null>;
+  /** Processor time that it has used, in milliseconds; null where the system does not tell. */
+  cpuMs(): Promise<number | null>;
   stop(): Promise<void>;
+}
+
+const TASKSET = '/usr/bin/taskset';
+
+/**
+ * Binds this process, and what it starts from now on, to the other cores than the servers that are
+ * measured, where that is possible. Says whether it was.
+ */
+export function leaveFirstCore(): boolean {
+  const cores = availableParallelism();
+  if (cores < 2 || !existsSync(TASKSET)) return false;
+  const args = ['--all-tasks', '--cpu-list', '--pid', `1-${cores - 1}`, String(process.pid)];
+  return spawnSync(TASKSET, args).status === 0;
 }
 
 const READY_TIMEOUT_MS = 60_000;
@@ -16,18 +33,18 @@ const POLL_MS = 20;
 
 /**
  * Starts a script as a server on a free port, bound to the first core where that is
- * possible, and waits until `readyPath` answers 200.
+ * possible and `isBound` does not say otherwise, and waits until `readyPath` answers 200.
  */
 export async function startProcess(
   file: string,
   env: Readonly<Record<string, string>>,
   readyPath: string,
+  isBound = true,
 ): Promise<MeasuredProcess> {
   const port = await freePort();
   const node = [process.execPath, ...(file.endsWith('.ts') ? ['--import', 'tsx'] : []), file];
-  const [command = '', ...args] = existsSync('/usr/bin/taskset')
-    ? ['/usr/bin/taskset', '--cpu-list', '0', ...node]
-    : node;
+  const [command = '', ...args] =
+    isBound && existsSync(TASKSET) ? [TASKSET, '--cpu-list', '0', ...node] : node;
   const child = spawn(command, args, {
     env: { ...process.env, ...env, PORT: String(port), NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -37,6 +54,7 @@ export async function startProcess(
   return {
     url,
     memoryMb: () => readMemoryMb(child),
+    cpuMs: () => readCpuMs(child),
     async stop() {
       if (child.exitCode !== null) return;
       child.kill('SIGTERM');
@@ -72,7 +90,18 @@ async function freePort(): Promise<number> {
 async function readMemoryMb(child: ChildProcess): Promise<number | null> {
   const status = `/proc/${child.pid}/status`;
   if (!existsSync(status)) return null;
-  const { readFile } = await import('node:fs/promises');
   const kib = /VmRSS:\s+(\d+) kB/.exec(await readFile(status, 'utf8'))?.[1];
   return kib === undefined ? null : Number(kib) / 1024;
+}
+
+/** The kernel counts in ticks of this length. */
+const TICK_MS = 10;
+
+async function readCpuMs(child: ChildProcess): Promise<number | null> {
+  const file = `/proc/${child.pid}/stat`;
+  if (!existsSync(file)) return null;
+  const text = await readFile(file, 'utf8');
+  // The name of the command, in brackets, may have spaces; user and system time are 12th and 13th after it.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }

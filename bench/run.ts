@@ -1,5 +1,10 @@
-import { benchEngine } from './engine.ts';
+import { benchCapture } from './capture.ts';
+import { benchChanges } from './changes.ts';
+import { startBenchServer } from './database.ts';
 import { benchHttp, type HttpResult, type Scenario } from './http.ts';
+import { benchManagement, reportManagement } from './management.ts';
+import { leaveFirstCore } from './processes.ts';
+import { reportEngine } from './report-engine.ts';
 import { benchSdk } from './sdk.ts';
 
 /** A scenario with the ratio to the bare server that it should reach. */
@@ -15,21 +20,11 @@ const SCENARIOS: readonly Target[] = [
 ];
 const P99_MS_AT_100_FLAGS = 10;
 const IDLE_MEMORY_MB = 150;
-const ENGINE_US_AT_100_FLAGS = 35;
 const SDK_RATIO = 25;
+const FLAGS_OF_LARGE_PROJECT = 10_000;
+const CHANGE_MS = 1_000;
 
-const misses: string[] = [];
-
-console.log('Engine (one core)');
-for (const { flags, evaluationsPerSecond, microsecondsPerEvaluation } of benchEngine()) {
-  console.log(
-    `  ${pad(flags)} flags  ${pad(Math.round(evaluationsPerSecond))} evaluations/s  ` +
-      `${microsecondsPerEvaluation.toFixed(2)} us each`,
-  );
-  if (flags === 100 && microsecondsPerEvaluation >= ENGINE_US_AT_100_FLAGS) {
-    misses.push(`engine ${microsecondsPerEvaluation.toFixed(1)} us at 100 flags`);
-  }
-}
+const misses: string[] = reportEngine();
 
 const sdk = await benchSdk(100);
 console.log(
@@ -38,16 +33,36 @@ console.log(
 );
 if (sdk.ratio < SDK_RATIO) misses.push(`ratio ${sdk.ratio.toFixed(1)} to posthog-node`);
 
-console.log('\nHTTP beside a bare node:http server that sends the same bytes');
-for (const scenario of SCENARIOS) {
-  const result = await benchHttp(scenario);
+if (!leaveFirstCore()) console.log('\nServers and load share their cores: ratios are not exact.');
+const server = await startBenchServer();
+try {
+  console.log('\nHTTP beside a bare node:http server that sends the same bytes');
+  for (const scenario of SCENARIOS) {
+    const result = await benchHttp(server, scenario);
+    console.log(
+      `  ${scenario.name.padEnd(30)} ${String(result.replyBytes).padStart(6)} bytes  ` +
+        `burgee ${describe(result.burgee)}  bare ${describe(result.bare)}  ` +
+        `ratio ${result.ratio.toFixed(2)}  memory before load ${megabytes(result.memoryMb)}`,
+    );
+    findMisses(scenario, result);
+  }
+  const change = await benchChanges(server, FLAGS_OF_LARGE_PROJECT);
+  const [idle = null, loaded = null, after = null] = change.memoryMb;
+  const kilobytesPerFlag = (((loaded ?? 0) - (idle ?? 0)) * 1_024) / change.flags;
   console.log(
-    `  ${scenario.name.padEnd(30)} ${String(result.replyBytes).padStart(6)} bytes  ` +
-      `burgee ${describe(result.burgee)}  bare ${describe(result.bare)}  ` +
-      `ratio ${result.ratio.toFixed(2)}  memory before load ${result.memoryMb?.toFixed(0) ?? '?'} MB`,
+    `\nOne of ${change.flags} flags changed until served: median ${change.medianMs.toFixed(0)} ms, ` +
+      `worst ${change.worstMs.toFixed(0)} ms; memory without flags ${megabytes(idle)}, ` +
+      `with them ${megabytes(loaded)} (${kilobytesPerFlag.toFixed(1)} KB each), ` +
+      `after the changes ${megabytes(after)}`,
   );
-  findMisses(scenario, result);
+  if (change.medianMs >= CHANGE_MS)
+    misses.push(`change served in ${change.medianMs.toFixed(0)} ms`);
+} finally {
+  await server.stop();
 }
+
+misses.push(...reportManagement(await benchManagement()));
+misses.push(...(await benchCapture()));
 
 for (const miss of misses) console.log(`below target: ${miss}`);
 if (process.argv.includes('--check') && misses.length > 0) process.exitCode = 1;
@@ -64,10 +79,13 @@ function findMisses(target: Target, result: HttpResult): void {
   }
 }
 
-function describe(load: HttpResult['burgee']): string {
-  return `${Math.round(load.requestsPerSecond)}/s (p50 ${load.p50Ms} ms, p99 ${load.p99Ms} ms)`;
+function describe({ requestsPerSecond, p50Ms, p99Ms, cpuMicroseconds }: HttpResult['burgee']) {
+  return (
+    `${Math.round(requestsPerSecond)}/s (p50 ${p50Ms} ms, p99 ${p99Ms} ms, ` +
+    `${cpuMicroseconds?.toFixed(0) ?? '?'} us of CPU)`
+  );
 }
 
-function pad(value: number): string {
-  return String(value).padStart(8);
+function megabytes(memoryMb: number | null): string {
+  return `${memoryMb?.toFixed(0) ?? '?'} MB`;
 }

@@ -11,7 +11,8 @@ export interface SdkResult {
   readonly ratio: number;
 }
 
-const MEASURED_MS = 1_500;
+const SLICE_MS = 400;
+const SLICES = 4;
 const PERSON = { plan: 'pro', email: 'ann@example.com' };
 
 /** The engine beside posthog-node's own local evaluation of the same flags. */
@@ -28,26 +29,34 @@ export async function benchSdk(flags: number): Promise<SdkResult> {
       ],
     },
   }));
-  const engine = await benchEngineOn(definitions);
-  const sdk = await benchSdkOn(definitions);
-  return { engine, sdk, ratio: engine / sdk };
+  const engine = createEngine(definitions);
+  const sdk = await createSdk(definitions);
+  const best = { engine: 0, sdk: 0 };
+  // In turns, and the best of each: what else the machine does can only make a slice slower.
+  for (let slice = 0; slice < SLICES; slice += 1) {
+    best.engine = Math.max(best.engine, await perSecond(engine.decide));
+    best.sdk = Math.max(best.sdk, await perSecond(sdk.decide));
+  }
+  await sdk.stop();
+  return { ...best, ratio: best.engine / best.sdk };
 }
 
 type Definitions = readonly { id: number; key: string; filters: { groups: object[] } }[];
 
-async function benchEngineOn(definitions: Definitions): Promise<number> {
+function createEngine(definitions: Definitions) {
   const flags = definitions.map(({ id, key, filters }) =>
     aFlag({ id, key, filters: JSON.parse(JSON.stringify(filters)) }),
   );
   const snapshot = prepareSnapshot(aProject({ flags }), compilePattern);
   const now = new Date();
-  return perSecond(async (round) => {
+  const decide = async (round: number) => {
     const context = aContext({ distinctId: `user-${round}`, personProperties: PERSON });
     evaluateFlags(snapshot, context, { now });
-  });
+  };
+  return { decide };
 }
 
-async function benchSdkOn(definitions: Definitions): Promise<number> {
+async function createSdk(definitions: Definitions) {
   const feed = JSON.stringify({
     flags: definitions.map((flag) => ({ ...flag, active: true, deleted: false, version: 1 })),
     group_type_mapping: {},
@@ -65,16 +74,17 @@ async function benchSdkOn(definitions: Definitions): Promise<number> {
   });
   await client.waitForLocalEvaluationReady();
   const options = { personProperties: PERSON, onlyEvaluateLocally: true };
-  const rate = await perSecond((round) => client.getAllFlags(`user-${round}`, options));
-  await client.shutdown();
-  return rate;
+  return {
+    decide: (round: number) => client.getAllFlags(`user-${round}`, options),
+    stop: () => client.shutdown(),
+  };
 }
 
 async function perSecond(work: (round: number) => Promise<unknown>): Promise<number> {
   for (let round = 0; round < 200; round += 1) await work(round);
   const startedAt = performance.now();
   let rounds = 0;
-  while (performance.now() - startedAt < MEASURED_MS) {
+  while (performance.now() - startedAt < SLICE_MS) {
     await work(rounds);
     rounds += 1;
   }
