@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * `npm run clients`: generates a client of the contract with each generator, compiles it, and has
+ * it create a flag, evaluate it and read its activity on a Burgee that runs for this purpose. Names
+ * on the command line choose among the clients.
+ */
+interface Client {
+  readonly name: string;
+  /** Run one after the other in a copy of the folder of this name. */
+  readonly steps: readonly (readonly string[])[];
+}
+
+const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
+const CONTRACT = join(REPOSITORY, 'openapi.yaml');
+const STEP_LIMIT_MS = 600_000;
+const READY = /Burgee is ready at (\S+)/;
+
+const NPM_INSTALL = ['npm', 'install', '--no-audit', '--no-fund', '--no-package-lock'];
+const OAPI_CODEGEN = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
+
+const CLIENTS: readonly Client[] = [
+  {
+    name: 'typescript-openapi-fetch',
+    steps: [
+      NPM_INSTALL,
+      ['npx', 'openapi-typescript', CONTRACT, '-o', 'api.ts', '--default-non-nullable=false'],
+      ['npx', 'tsc', '-p', '.'],
+      ['node', 'drive.js'],
+    ],
+  },
+  {
+    name: 'typescript-hey-api',
+    steps: [
+      NPM_INSTALL,
+      ['npx', 'openapi-ts', '-i', CONTRACT, '-o', 'client', '-c', '@hey-api/client-fetch'],
+      ['npx', 'tsc', '-p', '.'],
+      ['npx', 'tsx', 'drive.ts'],
+    ],
+  },
+  {
+    name: 'python',
+    steps: [
+      ['python3', '-m', 'venv', 'venv'],
+      ['venv/bin/pip', 'install', '--quiet', '--no-input', '-r', 'requirements.txt'],
+      [
+        ...['venv/bin/openapi-python-client', 'generate', '--fail-on-warning', '--meta', 'none'],
+        ...['--config', 'config.yaml', '--path', CONTRACT, '--output-path', 'burgee_client'],
+      ],
+      ['venv/bin/python', '-m', 'compileall', '-q', 'burgee_client'],
+      ['venv/bin/mypy', '--strict', '--follow-imports=silent', 'drive.py'],
+      ['venv/bin/python', 'drive.py'],
+    ],
+  },
+  {
+    name: 'go',
+    steps: [
+      ['go', 'run', OAPI_CODEGEN, '-config', 'config.yaml', CONTRACT],
+      ['go', 'vet', './...'],
+      ['go', 'run', '.'],
+    ],
+  },
+];
+
+const KEYS = {
+  BURGEE_PROJECT_API_KEY: 'phc_clientsProjectApiKey0000000000000000001',
+  BURGEE_PERSONAL_API_KEY: 'phx_clientsPersonalApiKey0000000000000000001',
+};
+
+const chosen = process.argv.slice(2);
+const wanted = CLIENTS.filter(({ name }) => chosen.length === 0 || chosen.includes(name));
+const folder = mkdtempSync(join(tmpdir(), 'burgee-clients-'));
+// PostgreSQL runs under another account when we are root, and has to get through.
+chmodSync(folder, 0o711);
+const burgee = startBurgee();
+try {
+  const url = await readyUrl(burgee);
+  const faults: string[] = [];
+  for (const client of wanted) {
+    const fault = await tryClient(client, url);
+    console.log(fault === null ? `${client.name}: works` : `${client.name}: ${fault}`);
+    if (fault !== null) faults.push(client.name);
+  }
+  console.log(`${wanted.length - faults.length} passed, ${faults.length} failed`);
+  if (faults.length > 0 || wanted.length === 0) process.exitCode = 1;
+} finally {
+  burgee.kill('SIGTERM');
+  await once(burgee, 'close');
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** What went wrong with a client, with the output of the step; null when all went well. */
+async function tryClient(client: Client, url: string): Promise<string | null> {
+  const copy = join(folder, client.name);
+  cpSync(join(REPOSITORY, 'clients', client.name), copy, { recursive: true });
+  for (const step of client.steps) {
+    const { code, output } = await run(step, copy, { ...KEYS, BURGEE_URL: url });
+    if (code !== 0) return `"${step.join(' ')}" ended with ${code}\n${output}`;
+  }
+  return null;
+}
+
+async function run(command: readonly string[], cwd: string, env: Record<string, string>) {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...process.env, PATH: `${join(cwd, 'venv', 'bin')}:${process.env.PATH}`, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: STEP_LIMIT_MS,
+  });
+  let output = '';
+  const collect = (text: string) => {
+    output += text;
+  };
+  child.stdout.setEncoding('utf8').on('data', collect);
+  child.stderr.setEncoding('utf8').on('data', collect);
+  const [code] = await once(child, 'close').catch((error: unknown) => [String(error)]);
+  return { code: code ?? 'a timeout', output };
+}
+
+function startBurgee(): ChildProcess {
+  const main = join(REPOSITORY, 'dist/src/main.js');
+  if (!existsSync(main)) throw new Error(`${main} does not exist. Run "npm run build" first.`);
+  return spawn(process.execPath, [main], {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_ENV: 'test',
+      PORT: '0',
+      LOG_LEVEL: 'error',
+      BURGEE_DATA_DIR: join(folder, 'data'),
+      ...KEYS,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+/** Its output is read to the end, so that printing never fails for it. */
+function readyUrl(child: ChildProcess): Promise<string> {
+  let printed = '';
+  return new Promise((resolve, reject) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+      const url = READY.exec(printed)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    child.on('close', () => reject(new Error(`Burgee did not get ready: ${printed}`)));
+  });
+}
