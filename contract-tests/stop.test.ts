@@ -3,6 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpClient } from './http.ts';
 import { type StartedBurgee, startBurgee } from './start-burgee.ts';
 
+/** Longer than a pool keeps a connection that nobody uses. */
+const POOL_SHRINKS_MS = 60_000;
+
 describe('a service that stops', () => {
   let staying: StartedBurgee;
 
@@ -57,6 +60,7 @@ describe('a service that stops', () => {
       await leaving.createFlag();
       await leaving.stop();
     }
-    await expect.poll(connections, { timeout: 3_000 }).toBeLessThanOrEqual(before);
-  });
+    // The one that stays may have taken more for a while; its pool lets idle ones go after a time.
+    await expect.poll(connections, { timeout: POOL_SHRINKS_MS }).toBeLessThanOrEqual(before);
+  }, 120_000);
 });

@@ -18,7 +18,10 @@ export function createEvaluationHelperHandlers(context: EvaluationHandlersContex
     const served = await context.snapshots.getByProjectId(projectId);
     if (served === undefined) throw notFound('Project not found.');
     const request = subjectOf(distinctId, groups);
-    const { outcomes } = await evaluateSubject(context, served, request, { isReadOnly: true });
+    const { outcomes } = await evaluateSubject(context, served, request, {
+      now: context.now(),
+      isReadOnly: true,
+    });
     return { served, outcomes: new Map(outcomes.map((outcome) => [outcome.flag.key, outcome])) };
   }
 

@@ -39,6 +39,7 @@ const UNKNOWN_TOKEN = new DomainError(
 const NO_DISTINCT_ID =
   'The distinct_id field is missing from the request. Please include a valid identifier.';
 
+const NO_KEYS = Object.freeze({});
 const NO_FLAGS: Evaluation = { outcomes: [], errorsWhileComputing: false };
 const QUOTA_USED_UP = { quotaLimited: ['feature_flags'], quota_limited: ['feature_flags'] };
 
@@ -54,20 +55,20 @@ export function createEvaluationHandlers(
       const input = readEvaluationInput(body, origin.headers);
       if (input.token === null) throw NO_TOKEN;
       const wanted = readWantedReply(origin.path, query.v, query.config);
-      const options = readOptions(input, query);
+      const now = context.now();
+      const options = readOptions(input, query, now);
       const answer = (served: ServedProject | undefined) => {
         if (served === undefined) throw UNKNOWN_TOKEN;
         if (input.distinctId === null && !input.isDisabled) return reply(400, NO_DISTINCT_ID);
         const isOverQuota = !input.isDisabled && !admit(context, served, origin);
         const extra = extraFields(served, isOverQuota, wanted.withConfig);
-        const now = context.now();
         const stamp = { requestId: origin.requestId, evaluatedAt: now.getTime() };
         const send = (evaluation: Evaluation) =>
           reply(200, serialiseEvaluation(evaluation, wanted.shape, stamp, extra));
         if (input.isDisabled || isOverQuota) return send(NO_FLAGS);
         const subject = input.contextFor(input.distinctId ?? '');
         if (query.detailed_analysis === true && wanted.shape === 'flags') {
-          return traceSubject(context, served, subject, { ...options, now }).then((traced) =>
+          return traceSubject(context, served, subject, options).then((traced) =>
             reply(200, new RawJson(serialiseTrace(traced, stamp, extra))),
           );
         }
@@ -126,9 +127,10 @@ function hasCountedFlags(served: ServedProject): boolean {
   return known;
 }
 
-function readOptions(input: EvaluationInput, query: EvaluationQuery): SubjectOptions {
+function readOptions(input: EvaluationInput, query: EvaluationQuery, now: Date): SubjectOptions {
   return {
-    ...(input.flagKeys === null ? {} : { flagKeys: input.flagKeys }),
+    now,
+    ...(input.flagKeys === null ? NO_KEYS : { flagKeys: input.flagKeys }),
     surveyFlagsOnly: query.only_evaluate_survey_feature_flags === true,
     onlyOverrides: query.only_use_override_person_properties === true,
     isReadOnly: query.detailed_analysis === true,

@@ -68,15 +68,15 @@ export function decodeIngestBody(
     mediaType === 'application/x-www-form-urlencoded' ||
     (!text.startsWith('{') && FORM_START.test(text));
   const compression = options.compression ?? '';
-  if (isForm) return parseForm(text, { ...options, compression });
+  if (isForm) return parseForm(text, options, compression);
   const named = compression === '' ? (headers['content-encoding'] ?? '') : compression;
-  return parsePacked(text, { ...options, compression: named });
+  return parsePacked(text, options, named);
 }
 
-function parseForm(text: string, options: IngestOptions): unknown {
+function parseForm(text: string, options: IngestOptions, compression: string): unknown {
   if (!FORM_START.test(text)) {
     try {
-      return parsePacked(decodeFormValue(text), options);
+      return parsePacked(decodeFormValue(text), options, compression);
     } catch (error) {
       if (error instanceof BodyTooLargeError) throw error;
       throw new DecodeError('expected form data in POST request payload');
@@ -84,8 +84,8 @@ function parseForm(text: string, options: IngestOptions): unknown {
   }
   const data = readFormField(text, 'data');
   if (data === null) throw new DecodeError('expected form data in POST request payload');
-  const named = options.compression === '' ? readFormField(text, 'compression') : null;
-  return parsePacked(data, named === null ? options : { ...options, compression: named });
+  const named = compression === '' ? readFormField(text, 'compression') : null;
+  return parsePacked(data, options, named ?? compression);
 }
 
 function readFormField(text: string, name: string): string | null {
@@ -102,13 +102,13 @@ function decodeFormValue(value: string): string {
   }
 }
 
-function parsePacked(text: string, options: IngestOptions): unknown {
+function parsePacked(text: string, options: IngestOptions, compression: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
     const value = tryParseJson(replaceNonFinite(text));
     if (value !== undefined) return value;
-    if (options.isLenient === true && LZ_NAMES.has(options.compression?.toLowerCase() ?? '')) {
+    if (options.isLenient === true && LZ_NAMES.has(compression.toLowerCase())) {
       return parseJson(unpackLz(text, options.inflatedMaxBytes));
     }
     let inner = unpackBase64(text, options.inflatedMaxBytes);

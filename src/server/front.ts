@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { DomainError } from '../domain/errors.ts';
+import { BodyMessage } from './body-message.ts';
 import { answerOptions } from './cors.ts';
 import { notReadyReply } from './create-server.ts';
 import { jsonReply, toErrorReply } from './error-reply.ts';
@@ -47,16 +48,26 @@ export function createFront(): Front {
   /** Connections on which nobody has asked for anything yet; Node does not count them as idle. */
   const silent = new Set<Socket>();
 
-  const server = createServer({ maxHeaderSize: HEADERS_MAX_BYTES }, (message, response) => {
+  /** What a reply says beside its answer, the end of its connection as it is when it is sent. */
+  class FrontEnvelope implements Envelope {
+    readonly requestId: string;
+    readonly origin: string | undefined;
+
+    constructor(message: IncomingMessage) {
+      this.requestId = requestIdOf(message);
+      this.origin = message.headers.origin;
+    }
+
+    // On the prototype: an accessor in an object literal is defined anew for every request.
+    get isLast(): boolean {
+      return isStopping;
+    }
+  }
+
+  const options = { maxHeaderSize: HEADERS_MAX_BYTES, IncomingMessage: BodyMessage };
+  const server = createServer(options, (message, response) => {
     silent.delete(message.socket);
-    const requestId = requestIdOf(message);
-    const envelope: Envelope = {
-      requestId,
-      origin: message.headers.origin,
-      get isLast() {
-        return isStopping;
-      },
-    };
+    const envelope = new FrontEnvelope(message);
     if (application?.hotPath(message, response, envelope) === true) return;
     const reply = answerItself(message, application, isStopping);
     if (reply !== null || application === null) {
@@ -64,7 +75,7 @@ export function createFront(): Front {
       return;
     }
     // Hapi's side reads the id here, so that both lanes tell the same one.
-    message.headers['x-request-id'] = requestId;
+    message.headers['x-request-id'] = envelope.requestId;
     const shared = envelopeHeaders(envelope);
     for (let at = 0; at + 1 < shared.length; at += 2) {
       response.setHeader(shared[at] ?? '', shared[at + 1] ?? '');

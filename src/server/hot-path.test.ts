@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BodyMessage } from './body-message.ts';
 import { type ContractOperation, readOperation } from './contract-document.ts';
 import { jsonReply } from './error-reply.ts';
 import { type AnswerCompletely, createHotPath, type RecordRefusal } from './hot-path.ts';
@@ -48,7 +49,7 @@ beforeEach(async () => {
     },
     (...refusal) => refused.push(refusal),
   );
-  server = createServer((message, response) => {
+  server = createServer({ IncomingMessage: BodyMessage }, (message, response) => {
     const envelope = { requestId: REQUEST_ID, origin: message.headers.origin, isLast: false };
     if (!hotPath(message, response, envelope)) response.writeHead(299).end('passed on');
   });

@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { isAnsweredDirectly } from './answer-directly.ts';
+import type { BodyMessage } from './body-message.ts';
 import type { ContractOperation } from './contract-document.ts';
 import { ingestLimitsOf, refuseLargeBody } from './ingest.ts';
 import { createRouteTable, type FoundRoute } from './route-table.ts';
@@ -18,7 +19,7 @@ export type RecordRefusal = (operationId: string, status: number, requestId: str
 
 /** Takes a request if it is for an operation that carries the traffic, and says whether it did. */
 export type HotPath = (
-  message: IncomingMessage,
+  message: BodyMessage,
   response: ServerResponse,
   envelope: Envelope,
 ) => boolean;
@@ -83,14 +84,18 @@ export function createHotPath(
       }
       recordRefusal(found.operation.id, TOO_LARGE, envelope.requestId);
       const refusal = refuseLargeBody(found.operation, maxBytes);
-      writeReply(response, refusal, { ...envelope, isLast: true });
+      writeReply(response, refusal, {
+        requestId: envelope.requestId,
+        origin: envelope.origin,
+        isLast: true,
+      });
     });
     return true;
   };
 }
 
 interface Incoming {
-  readonly message: IncomingMessage;
+  readonly message: BodyMessage;
   readonly response: ServerResponse;
   readonly envelope: Envelope;
   readonly path: string;
@@ -103,27 +108,26 @@ const NO_PAYLOAD = Buffer.alloc(0);
 
 /** Reads the body; null once it is over the limit. Calls back once, and not after an abort. */
 function readBody(
-  message: IncomingMessage,
+  message: BodyMessage,
   maxBytes: number,
   done: (payload: Buffer | null) => void,
 ): void {
   let first: Buffer | null = null;
   let more: Buffer[] | null = null;
   let bytes = 0;
-  message.on('data', (chunk: Buffer) => {
+  message.takeBody((piece) => {
     if (bytes > maxBytes) return;
-    bytes += chunk.length;
+    if (piece === null) {
+      done(more === null ? (first ?? NO_PAYLOAD) : Buffer.concat(more, bytes));
+      return;
+    }
+    bytes += piece.length;
     if (bytes > maxBytes) {
       first = null;
       more = null;
       done(null);
-    } else if (first === null) first = chunk;
-    else if (more === null) more = [first, chunk];
-    else more.push(chunk);
+    } else if (first === null) first = piece;
+    else if (more === null) more = [first, piece];
+    else more.push(piece);
   });
-  message.on('end', () => {
-    if (bytes > maxBytes) return;
-    done(more === null ? (first ?? NO_PAYLOAD) : Buffer.concat(more, bytes));
-  });
-  message.on('error', () => message.destroy());
 }

@@ -62,7 +62,8 @@ export function createIngest(contract: Contract, handlers: Handlers): AnswerInge
       const { headers, payload } = packedBodyOf(operation, request);
       try {
         const packing = packingOf(operation, request);
-        body = decodeIngestBody(headers, payload, { ...limits, ...packing });
+        const options = packing === NO_PACKING ? limits : { ...limits, ...packing };
+        body = decodeIngestBody(headers, payload, options);
       } catch (error) {
         if (error instanceof BodyTooLargeError) return refuseLargeBody(operation, error.limitBytes);
         if (error instanceof DecodeError) return refuseBody(operation, payload, error);

@@ -115,14 +115,31 @@ function toWireReply(
   const isEmpty = operation.mayBeEmpty && body instanceof RawJson && body.text === '';
   if (mediaType === null || isEmpty) return { status, headers: reply.headers, body: null };
   const contentType = mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType;
-  const headers = { ...reply.headers, 'content-type': contentType };
+  const headers =
+    reply.headers === NO_HEADERS
+      ? headersOf(contentType)
+      : { ...reply.headers, 'content-type': contentType };
   if (body instanceof RawJson && body.isCompressible && body.text.length >= COMPRESS_FROM_LENGTH) {
     const varied = { ...headers, vary: VARY };
     if (!acceptsGzip(request)) return { status, headers: varied, body: body.bytes() };
     return { status, headers: { ...varied, 'content-encoding': 'gzip' }, body: body.gzipped() };
   }
-  if (body instanceof RawJson && body.isAscii) return { status, headers, body: body.bytes() };
+  if (body instanceof RawJson && body.isAscii) {
+    return { status, headers, body: body.text, isAscii: true };
+  }
   return { status, headers, body: toText(body, mediaType) };
+}
+
+const headersByType = new Map<string, ReplyHeaders>();
+
+/** The headers of a reply that says nothing but its media type; the same object for equal types. */
+function headersOf(contentType: string): ReplyHeaders {
+  let headers = headersByType.get(contentType);
+  if (headers === undefined) {
+    headers = Object.freeze({ 'content-type': contentType });
+    headersByType.set(contentType, headers);
+  }
+  return headers;
 }
 
 /** What such a reply depends on; the way Hapi writes it, which adds the origin to every reply. */

@@ -21,4 +21,6 @@ export interface WireReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer | null;
+  /** Whether the body is known to be text whose every character is one byte. */
+  readonly isAscii?: boolean;
 }

@@ -26,16 +26,22 @@ export function envelopeHeaders(envelope: Envelope, vary?: string): string[] {
 export function writeReply(response: ServerResponse, reply: WireReply, envelope: Envelope): void {
   if (response.destroyed || response.headersSent) return;
   const { status, headers } = reply;
+  const list = envelopeHeaders(envelope, headers.vary);
+  for (const name in headers) list.push(name, headers[name] ?? '');
+  if (reply.body === null) {
+    response.writeHead(status, list).end();
+    return;
+  }
+  if (reply.isAscii === true) {
+    // Node sends head and body as one text then.
+    list.push('content-length', String(reply.body.length));
+    response.writeHead(status, list).end(reply.body, 'latin1');
+    return;
+  }
   const body =
     typeof reply.body === 'string' && reply.body.length >= BYTES_FROM_LENGTH
       ? Buffer.from(reply.body)
       : reply.body;
-  const list = envelopeHeaders(envelope, headers.vary);
-  for (const name in headers) list.push(name, headers[name] ?? '');
-  if (body === null) {
-    response.writeHead(status, list).end();
-    return;
-  }
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   list.push('content-length', String(length));
   response.writeHead(status, list).end(body);

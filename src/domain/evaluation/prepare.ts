@@ -12,6 +12,7 @@ import {
 } from './prepare-condition.ts';
 import { NO_VARIANTS, prepareFlag } from './prepare-flag.ts';
 import type { PreparedCohort, PreparedFlag, PreparedRules, Snapshot } from './snapshot.ts';
+import { isReadFree } from './stored-reads.ts';
 import { createWallClock } from './wall-clock.ts';
 
 interface FlagTools extends PersonFilterTools {
@@ -56,8 +57,19 @@ export function prepareSnapshot(
     cohorts,
     continuityFlagKeys: active.filter((each) => each.isContinuityEffective).map(({ key }) => key),
     cyclicFlagKeys: active.filter((each) => each.isCyclic).map(({ key }) => key),
+    personKeysRead: findPersonKeysRead(active),
     wallClock,
   };
+}
+
+function findPersonKeysRead(flags: readonly PreparedFlag[]): readonly string[] | null {
+  const keys = new Set<string>();
+  for (const { reads, needsHashKeyOverride, rules } of flags) {
+    if (needsHashKeyOverride || rules.enrollmentKey !== null) return null;
+    if (!isReadFree({ ...reads, personKeys: [] })) return null;
+    for (const key of reads.personKeys) keys.add(key);
+  }
+  return [...keys];
 }
 
 /** Flags often share a pattern; each is compiled once. */

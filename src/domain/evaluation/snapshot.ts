@@ -233,5 +233,10 @@ export interface Snapshot {
   readonly continuityFlagKeys: readonly string[];
   /** Active flags left out because their dependencies form a cycle. */
   readonly cyclicFlagKeys: readonly string[];
+  /**
+   * The person properties that flags read, where nothing else that is stored can change an answer;
+   * null when something else can.
+   */
+  readonly personKeysRead: readonly string[] | null;
   readonly wallClock: WallClock;
 }

@@ -30,6 +30,7 @@ export function storedDataNeeds(
   context: EvaluationContext,
   options: FlagSelection = {},
 ): StoredDataNeeds | null {
+  if (isToldByRequest(snapshot, context)) return null;
   const needs: NeedsSoFar = {
     person: false,
     hashKeyOverrides: false,
@@ -54,6 +55,16 @@ export function storedDataNeeds(
     staticCohortIds: [...needs.staticCohortIds],
     hashKeyOverrides: needs.hashKeyOverrides,
   };
+}
+
+/** Whether the request says all that any flag reads. Servers often send every property they have. */
+function isToldByRequest(
+  { personKeysRead }: Snapshot,
+  { personProperties }: EvaluationContext,
+): boolean {
+  if (personKeysRead === null) return false;
+  for (const key of personKeysRead) if (!Object.hasOwn(personProperties, key)) return false;
+  return true;
 }
 
 function addFlagNeeds(

@@ -17,6 +17,8 @@ export interface SubjectEvaluation {
 }
 
 export interface SubjectOptions {
+  /** The moment that relative dates are counted from. */
+  readonly now: Date;
   /** Only these flags and what they depend on. Absent means all. */
   readonly flagKeys?: readonly string[];
   /** Only flags that target surveys. */
@@ -53,7 +55,7 @@ function decide(
   options: SubjectOptions,
 ): Evaluation {
   const startedAt = performance.now();
-  const evaluation = evaluateFlags(served.snapshot, subject, { ...options, now: context.now() });
+  const evaluation = evaluateFlags(served.snapshot, subject, options);
   context.observeEvaluation((performance.now() - startedAt) / MS_PER_SECOND);
   return evaluation;
 }
@@ -64,7 +66,7 @@ export async function findStored(
   served: ServedProject,
   request: EvaluationContext,
   needs: StoredDataNeeds,
-  { onlyOverrides = false, isReadOnly = false }: SubjectOptions,
+  { onlyOverrides = false, isReadOnly = false }: Omit<SubjectOptions, 'now'>,
 ): Promise<StoredData | 'unavailable'> {
   try {
     const source = { db: context.db, load: context.loadStoredData };

@@ -14,13 +14,13 @@ export interface TracedEvaluation {
 
 /**
  * Decides flags for one subject like `evaluateSubject`, says what became of each condition, and
- * stores nothing. `now` is the moment that relative dates are counted from.
+ * stores nothing.
  */
 export async function traceSubject(
   context: SubjectEvaluation,
   served: ServedProject,
   request: EvaluationContext,
-  options: SubjectOptions & { readonly now: Date },
+  options: SubjectOptions,
 ): Promise<TracedEvaluation> {
   const { snapshot } = served;
   const needs = storedDataNeeds(snapshot, request, options);
