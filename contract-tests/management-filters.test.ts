@@ -164,12 +164,12 @@ describe('filters', () => {
         },
       },
       'cross_field.variant_keys_not_unique',
-      'Variant keys must be unique, duplicated: a.',
+      'multivariate.variants: Variant keys must be unique, duplicated: a.',
     ],
     [
       { groups: [{}], multivariate: { variants: [{ key: 'a b', rollout_percentage: 100 }] } },
       'structural.multivariate.variants[].key.invalid',
-      'Only letters, numbers, hyphens (-), underscores (_), dots (.) & slashes (/) are allowed.',
+      'multivariate.variants[0].key: Only letters, numbers, hyphens (-), underscores (_), dots (.) & slashes (/) are allowed.',
     ],
     [
       { ...variants(100), groups: [{ variant: 'nobody' }] },
@@ -197,18 +197,18 @@ describe('filters', () => {
     ...['icontains_multi', 'not_icontains_multi'].map((operator): [object, string, string] => [
       value(operator, 'x'),
       'cross_field.operator_requires_list_value',
-      `Operator ${operator} requires a list of values.`,
+      `groups[0].properties[0].value: Operator ${operator} requires a list of values.`,
     ]),
     [value('is_date_before', 'xyz'), 'invalid_date', 'Invalid date value: xyz'],
     [
       value('semver_gt', 'x'),
       'cross_field.semver_value_invalid',
-      'Invalid semver value for operator semver_gt: x.',
+      'groups[0].properties[0].value: Invalid semver value for operator semver_gt: x.',
     ],
     [
       value('semver_gt', 5),
       'cross_field.semver_value_invalid',
-      'Invalid value for operator semver_gt: expected a semver string.',
+      'groups[0].properties[0].value: Invalid value for operator semver_gt: expected a semver string.',
     ],
     [value('foo', 'x'), 'invalid_operator', 'Invalid operator: foo'],
     [

@@ -73,13 +73,13 @@ describe('filters that break a rule', () => {
       'a variant twice',
       { multivariate: variants(['a', 50], ['a', 50]) },
       'cross_field.variant_keys_not_unique',
-      'Variant keys must be unique, duplicated: a.',
+      'multivariate.variants: Variant keys must be unique, duplicated: a.',
     ],
     [
       'a variant key with a space',
       { multivariate: variants(['a b', 100]) },
       'structural.multivariate.variants[].key.invalid',
-      'Only letters, numbers, hyphens (-), underscores (_), dots (.) & slashes (/) are allowed.',
+      'multivariate.variants[0].key: Only letters, numbers, hyphens (-), underscores (_), dots (.) & slashes (/) are allowed.',
     ],
     [
       'an override that is no variant',

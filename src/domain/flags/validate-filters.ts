@@ -119,17 +119,18 @@ function validateVariants(filters: JsonObject): void {
   if (variants.length === 0) return;
   const seen = new Set<string>();
   let sum = 0;
-  for (const variant of variants) {
+  for (const [index, variant] of variants.entries()) {
     const key = String(variant.key);
     if (!VARIANT_KEY.test(key)) {
       throw filtersError(
-        'Only letters, numbers, hyphens (-), underscores (_), dots (.) & slashes (/) are allowed.',
+        `multivariate.variants[${index}].key: Only letters, numbers, hyphens (-), underscores (_), ` +
+          'dots (.) & slashes (/) are allowed.',
         'structural.multivariate.variants[].key.invalid',
       );
     }
     if (seen.has(key)) {
       throw filtersError(
-        `Variant keys must be unique, duplicated: ${key}.`,
+        `multivariate.variants: Variant keys must be unique, duplicated: ${key}.`,
         'cross_field.variant_keys_not_unique',
       );
     }

@@ -85,7 +85,7 @@ describe('a property filter that breaks a rule', () => {
     [
       { operator: 'icontains_multi', value: 'a' },
       'cross_field.operator_requires_list_value',
-      'Operator icontains_multi requires a list of values.',
+      `${PATH}.value: Operator icontains_multi requires a list of values.`,
     ],
     [{ operator: 'is_date_before', value: 'xyz' }, 'invalid_date', 'Invalid date value: xyz'],
     [{ operator: 'is_date_exact', value: ['a'] }, 'invalid_date', "Invalid date value: ['a']"],
@@ -97,17 +97,17 @@ describe('a property filter that breaks a rule', () => {
     [
       { operator: 'semver_gt', value: 'x' },
       'cross_field.semver_value_invalid',
-      'Invalid semver value for operator semver_gt: x.',
+      `${PATH}.value: Invalid semver value for operator semver_gt: x.`,
     ],
     [
       { operator: 'semver_gt', value: 1 },
       'cross_field.semver_value_invalid',
-      'Invalid value for operator semver_gt: expected a semver string.',
+      `${PATH}.value: Invalid value for operator semver_gt: expected a semver string.`,
     ],
     [
       { operator: 'semver_wildcard', value: '*.2' },
       'cross_field.semver_value_invalid',
-      'Invalid semver value for operator semver_wildcard: *.2.',
+      `${PATH}.value: Invalid semver value for operator semver_wildcard: *.2.`,
     ],
   ])('is told its code and why: %j', (property, code, detail) => {
     expect(faultOf(property)).toEqual({ code, detail });

@@ -101,13 +101,13 @@ function validateValue(
   } else if (LIST_OPERATORS.includes(operator)) {
     if (!isList(value)) {
       throw filtersError(
-        `Operator ${operator} requires a list of values.`,
+        `${path}.value: Operator ${operator} requires a list of values.`,
         'cross_field.operator_requires_list_value',
       );
     }
   } else if (RANGE_OPERATORS.includes(operator)) validateRange(operator, value);
   else if (DATE_OPERATORS.includes(operator)) validateDate(value);
-  else if (SEMVER_OPERATORS.includes(operator)) validateSemver(operator, value);
+  else if (SEMVER_OPERATORS.includes(operator)) validateSemver(operator, value, path);
 }
 
 /** A number is as good as its text here: both compare the same way. */
@@ -138,17 +138,17 @@ function validateDate(value: JsonValue): void {
   }
 }
 
-function validateSemver(operator: string, value: JsonValue): void {
+function validateSemver(operator: string, value: JsonValue, path: string): void {
   if (typeof value !== 'string') {
     throw filtersError(
-      `Invalid value for operator ${operator}: expected a semver string.`,
+      `${path}.value: Invalid value for operator ${operator}: expected a semver string.`,
       'cross_field.semver_value_invalid',
     );
   }
   const parsed = operator === 'semver_wildcard' ? parseWildcard(value) : parseVersion(value);
   if (parsed === null) {
     throw filtersError(
-      `Invalid semver value for operator ${operator}: ${value}.`,
+      `${path}.value: Invalid semver value for operator ${operator}: ${value}.`,
       'cross_field.semver_value_invalid',
     );
   }
