@@ -62,6 +62,14 @@ export function createIdentities(databaseUrl: string) {
       await run('projects', 'set-quota', String(projectId), '--flag-requests-per-month', count);
     },
 
+    async addMember(projectId: number, email: string): Promise<void> {
+      await run('projects', 'add-member', String(projectId), '--user', email);
+    },
+
+    async removeMember(projectId: number, email: string): Promise<void> {
+      await run('projects', 'remove-member', String(projectId), '--user', email);
+    },
+
     async revokeKey(id: string): Promise<void> {
       await run('keys', 'revoke', id);
     },

@@ -45,6 +45,23 @@ it('lets a new member in at every instance', async () => {
   expect((await second.evaluate({ token })).status).toBe(200);
 });
 
+it('lets a member that was added in, and one that was removed no longer, at every instance', async () => {
+  const project = await first.createProject('Joined later');
+  const { key, email } = await first.createKey();
+  const path = `/api/projects/${project.id}/feature_flags/`;
+  const read = async () => {
+    const replies = await Promise.all(
+      [first, second].map((each) => each.request('GET', path, { key })),
+    );
+    return replies.map(({ status }) => status);
+  };
+  expect(await read()).toEqual([403, 403]);
+  await first.addMember(project.id, email);
+  await expect.poll(read, WITHIN_A_SECOND).toEqual([200, 200]);
+  await first.removeMember(project.id, email);
+  await expect.poll(read, WITHIN_A_SECOND).toEqual([403, 403]);
+});
+
 it('hears at every instance that a secret key was replaced and deleted', async () => {
   const poll = async (key: string) =>
     (await second.request('GET', '/flags/definitions', { key })).status;

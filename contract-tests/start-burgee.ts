@@ -59,6 +59,8 @@ export interface StartedBurgee {
   createKey(options?: TestKeyOptions): Promise<TestKey>;
   createProject(name?: string): Promise<TestProject>;
   setQuota(projectId: number, perMonth: number | null): Promise<void>;
+  addMember(projectId: number, email: string): Promise<void>;
+  removeMember(projectId: number, email: string): Promise<void>;
   revokeKey(id: string): Promise<void>;
   log(): readonly LogEntry[];
   /** What was logged at error level; a sound test leaves none. */

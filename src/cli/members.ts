@@ -1,18 +1,29 @@
 import type { Db } from '../domain/database/db.ts';
 import { DomainError, invalidField } from '../domain/errors.ts';
+import { isId } from '../domain/ids.ts';
 import type { Project, User } from '../domain/projects/project.ts';
-import { getUserByEmail, listProjects, listUsers } from '../domain/projects/projects-queries.ts';
+import {
+  getProject,
+  getUserByEmail,
+  listProjects,
+  listUsers,
+} from '../domain/projects/projects-queries.ts';
 
-const ID = /^[1-9]\d{0,9}$/;
+const DIGITS = /^\d+$/;
+
+/** The project with this id. Throws when there is none. */
+export async function findProject(db: Db, id: string): Promise<Project> {
+  const isKnowable = DIGITS.test(id) && isId(Number(id));
+  const project = isKnowable ? await getProject(db, Number(id)) : undefined;
+  if (project === undefined) throw new DomainError('not_found', `There is no project ${id}.`);
+  return project;
+}
 
 /** The projects with these ids. Throws when one does not exist. */
 export async function findProjects(db: Db, ids: readonly string[]): Promise<Project[]> {
-  const projects = new Map((await listProjects(db)).map((project) => [project.id, project]));
-  return ids.map((id) => {
-    const project = ID.test(id) ? projects.get(Number(id)) : undefined;
-    if (project === undefined) throw new DomainError('not_found', `There is no project ${id}.`);
-    return project;
-  });
+  const found: Project[] = [];
+  for (const id of ids) found.push(await findProject(db, id));
+  return found;
 }
 
 /** The user with this e-mail address. Throws when there is none. */

@@ -82,6 +82,73 @@ describe('projects', () => {
   });
 });
 
+describe('members of a project', () => {
+  const add = (...rest: string[]) => runJson('projects', 'add-member', ...rest);
+  const emails = async (id: string) =>
+    (await runJson('projects', 'members', id)).map((each: { email: string }) => each.email);
+
+  it('are added and removed long after it was created, and may do so again', async () => {
+    const project = await runJson('projects', 'create', '--name', 'Team');
+    const id = String(project.id);
+    await run('users', 'create', '--email', 'new@example.com', '--projects', '1');
+    expect(await add(id, '--user', 'NEW@example.com')).toEqual({
+      project: project.id,
+      user: 'new@example.com',
+      added: true,
+    });
+    expect(await add(id, '--user', 'new@example.com')).toMatchObject({ added: false });
+    expect(await emails(id)).toEqual(['admin@burgee.local', 'new@example.com']);
+    expect(await runJson('users', 'list')).toContainEqual(
+      expect.objectContaining({ email: 'new@example.com', projects: [1, project.id] }),
+    );
+
+    const remove = ['projects', 'remove-member', id, '--user', 'new@example.com'];
+    expect(await runJson(...remove)).toEqual({
+      project: project.id,
+      user: 'new@example.com',
+      removed: true,
+    });
+    expect(await emails(id)).toEqual(['admin@burgee.local']);
+    expect(await run(...remove)).toMatchObject({
+      exitCode: 1,
+      complaints: `new@example.com is no member of project ${id}.`,
+    });
+    const { printed } = await run('projects', 'add-member', id, '--user', 'new@example.com');
+    expect(printed).toBe(`new@example.com is a member of project ${id} now.`);
+  });
+
+  it('cannot all be removed: nobody could reach the project any more', async () => {
+    const { id } = await runJson(
+      'projects',
+      'create',
+      '--name',
+      'Solo',
+      '--members',
+      'admin@burgee.local',
+    );
+    const last = await run('projects', 'remove-member', String(id), '--user', 'admin@burgee.local');
+    expect(last.exitCode).toBe(1);
+    expect(last.complaints).toContain('is the only member');
+    expect(await emails(String(id))).toEqual(['admin@burgee.local']);
+  });
+
+  it('are printed for people as a table', async () => {
+    const { printed } = await run('projects', 'members', '1');
+    expect(printed).toMatch(/^ID +EMAIL +NAME\n1 +admin@burgee\.local +Admin/);
+  });
+
+  it.each([
+    ['add-member', '99', 'admin@burgee.local', 'There is no project 99.'],
+    ['add-member', '9999999999', 'admin@burgee.local', 'There is no project 9999999999.'],
+    ['members', 'x', null, 'There is no project x.'],
+    ['remove-member', '1', 'no@example.com', 'There is no user with the address no@example.com.'],
+  ])('have to exist, and so has the project: %s %s', async (command, id, email, complaint) => {
+    const user = email === null ? [] : ['--user', email];
+    const { exitCode, complaints } = await run('projects', command, id, ...user);
+    expect({ exitCode, complaints }).toEqual({ exitCode: 1, complaints: complaint });
+  });
+});
+
 describe('users and keys', () => {
   it('are created, listed, and refused once the key is revoked', async () => {
     const user = await runJson(

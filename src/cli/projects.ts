@@ -9,7 +9,8 @@ import {
   printResult,
   withDatabase,
 } from './context.ts';
-import { findProjects, findUser, onlyUser } from './members.ts';
+import { findProject, findUser, onlyUser } from './members.ts';
+import { addProjectMemberCommands } from './project-members.ts';
 
 interface CreateOptions extends CommonOptions {
   readonly name: string;
@@ -20,12 +21,15 @@ interface QuotaOptions extends CommonOptions {
   readonly flagRequestsPerMonth: number | 'none';
 }
 
-/** Adds `burgee projects create|list|set-quota`. */
+/** Adds `burgee projects create|list|set-quota` and what is about members. */
 export function addProjectCommands(program: Command, context: CliContext): void {
-  const projects = program.command('projects').description('create, list and limit projects');
+  const projects = program
+    .command('projects')
+    .description('create, list and limit projects, and say who may work on them');
   addCreate(projects, context);
   addList(projects, context);
   addSetQuota(projects, context);
+  addProjectMemberCommands(projects, context);
 }
 
 function addCreate(projects: Command, context: CliContext): void {
@@ -107,8 +111,7 @@ function addSetQuota(projects: Command, context: CliContext): void {
       const { flagRequestsPerMonth: wanted } = options;
       const perMonth = wanted === 'none' ? null : wanted;
       await withDatabase(context, async (db) => {
-        const [project] = await findProjects(db, [id]);
-        if (project === undefined) return;
+        const project = await findProject(db, id);
         // A running Burgee hears of the change; nothing is served from here.
         const changes = { db, onCommitted: async () => {} };
         await updateProject(changes, project.id, { flagRequestsPerMonth: perMonth });

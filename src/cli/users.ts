@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { addMember, createUser } from '../domain/projects/projects-commands.ts';
-import { listUsers } from '../domain/projects/projects-queries.ts';
+import { listMemberships, listUsers } from '../domain/projects/projects-queries.ts';
 import {
   type CliContext,
   type CommonOptions,
@@ -60,7 +60,13 @@ export function addUserCommands(program: Command, context: CliContext): void {
     .description('list the users')
     .option('--json', 'print JSON')
     .action(async (options: CommonOptions) => {
-      const found = await withDatabase(context, (db) => listUsers(db));
+      const found = await withDatabase(context, async (db) => {
+        const projectIds = await listMemberships(db);
+        return (await listUsers(db)).map((user) => ({
+          ...user,
+          projectIds: projectIds.get(user.id) ?? [],
+        }));
+      });
       printResult(
         context,
         options,
@@ -69,14 +75,16 @@ export function addUserCommands(program: Command, context: CliContext): void {
           email: user.email,
           first_name: user.firstName,
           last_name: user.lastName,
+          projects: user.projectIds,
           created_at: user.createdAt,
         })),
         formatTable(
-          ['ID', 'EMAIL', 'NAME'],
+          ['ID', 'EMAIL', 'NAME', 'PROJECTS'],
           found.map((user) => [
             String(user.id),
             user.email,
             `${user.firstName} ${user.lastName}`.trim(),
+            user.projectIds.join(',') || 'none',
           ]),
         ),
       );

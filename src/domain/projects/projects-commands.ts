@@ -69,13 +69,35 @@ export async function createUser(tx: Tx, input: NewUser): Promise<User> {
   }
 }
 
-/** Makes the user a member of the project; a second time changes nothing. */
-export async function addMember(tx: Tx, userId: number, projectId: number): Promise<void> {
-  await tx('project_memberships')
+/** Makes the user a member of the project. Returns false for one who is a member already. */
+export async function addMember(tx: Tx, userId: number, projectId: number): Promise<boolean> {
+  const added = await tx('project_memberships')
     .insert({ user_id: userId, project_id: projectId })
     .onConflict(['user_id', 'project_id'])
-    .ignore();
+    .ignore()
+    .returning('user_id');
   await raiseIdentityRevision(tx);
+  return added.length > 0;
+}
+
+/**
+ * Ends a membership: none of the user's keys reaches the project any more. Throws 404 when there is
+ * no such membership, and 400 for the only member, without whom nobody would reach the project.
+ */
+export async function removeMember(tx: Tx, user: User, projectId: number): Promise<void> {
+  // The row lock puts removals in line, so that two members cannot remove each other.
+  await raiseIdentityRevision(tx);
+  const rows = await tx('project_memberships').where({ project_id: projectId });
+  if (!rows.some((row) => row.user_id === user.id)) {
+    throw notFound(`${user.email} is no member of project ${projectId}.`);
+  }
+  if (rows.length === 1) {
+    throw invalidField(
+      null,
+      `${user.email} is the only member of project ${projectId}. Add another one first.`,
+    );
+  }
+  await tx('project_memberships').where({ user_id: user.id, project_id: projectId }).delete();
 }
 
 /**

@@ -63,6 +63,24 @@ export async function listUsers(db: Db): Promise<User[]> {
   return rows.map(toUser);
 }
 
+/** The members of a project, lowest id first. */
+export async function listMembers(db: Db, projectId: number): Promise<User[]> {
+  const rows = await db('users')
+    .whereIn('id', db('project_memberships').where({ project_id: projectId }).select('user_id'))
+    .orderBy('id');
+  return rows.map(toUser);
+}
+
+/** The ids of the projects that each user is a member of, lowest first, by the id of the user. */
+export async function listMemberships(db: Db): Promise<Map<number, number[]>> {
+  const rows = await db('project_memberships').orderBy('project_id');
+  const projectIds = new Map<number, number[]>();
+  for (const { user_id: userId, project_id: projectId } of rows) {
+    projectIds.set(userId, [...(projectIds.get(userId) ?? []), projectId]);
+  }
+  return projectIds;
+}
+
 /** The users with these ids. */
 export async function listUsersById(db: Db, ids: readonly number[]): Promise<Map<number, User>> {
   if (ids.length === 0) return new Map();
