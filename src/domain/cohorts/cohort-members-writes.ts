@@ -59,6 +59,12 @@ export async function removeMembers(
   return rowCount;
 }
 
+/** Empties a static cohort. Needs `lockPersons`. */
+export async function removeAllMembers(tx: Tx, cohortId: number): Promise<void> {
+  await tx('cohort_members').where({ cohort_id: cohortId }).delete();
+  await tx('cohorts').where({ id: cohortId }).update({ count: 0 });
+}
+
 /** Takes a person out of every static cohort and lowers their counts. Needs `lockPersons`. */
 export async function removeFromCohorts(tx: Tx, personId: number): Promise<void> {
   await tx.raw(

@@ -5,7 +5,7 @@ import type { PreparedFlag, Snapshot } from '../evaluation/snapshot.ts';
 import { type ClaimedJob, checkNotStopped, HopelessJob, type JobHandler } from '../jobs/job.ts';
 import type { JsonObject } from '../json.ts';
 import { lockPersons } from '../persons/persons-writes.ts';
-import { addMembers } from './cohort-members-writes.ts';
+import { addMembers, removeAllMembers } from './cohort-members-writes.ts';
 import { listCohortIdsAbove } from './cohorts-queries.ts';
 import { noteFailure, noteSuccess, requestCount } from './cohorts-writes.ts';
 import type { CohortJobsContext } from './count-cohort-job.ts';
@@ -17,7 +17,8 @@ const BATCH_SIZE = 1_000;
 /**
  * The job that adds everybody for whom a flag is enabled to a static cohort. Persons are decided by
  * the engine in batches, by what is stored about them; how far it got is stored with each batch, so
- * that after a crash it goes on from there.
+ * that after a crash it goes on from there. When the project's definitions changed in the meantime it
+ * begins again, so that one definition and one moment decide about everybody.
  */
 export function createFillCohortJob(
   context: CohortJobsContext & { readonly batchSize?: number },
@@ -27,9 +28,12 @@ export function createFillCohortJob(
       const snapshot = await context.getSnapshot(job.projectId);
       if (snapshot === undefined) return;
       const flag = findFlag(snapshot, job);
+      const begun = await beginOrResume(context, job, snapshot);
       // Nobody gets a flag that is off.
-      const progress = flag.isActive ? await addEverybody(context, job, snapshot, flag) : {};
-      await job.save(progress, async (tx) => {
+      const ended = flag.isActive
+        ? await addEverybody(context, job, { snapshot, flag }, begun)
+        : begun;
+      await job.save(toJson(ended), async (tx) => {
         await noteSuccess(tx, job.subjectId);
         const above = await listCohortIdsAbove(tx, job.projectId, job.subjectId);
         await requestCount(tx, job.projectId, [...above]);
@@ -48,24 +52,61 @@ function findFlag(snapshot: Snapshot, { payload }: ClaimedJob): PreparedFlag {
   return flag;
 }
 
+/** How far a fill got, and by what it decides. */
+interface Progress {
+  /** The uuid of the last person that was decided; null at first. */
+  readonly after: string | null;
+  /** The revision of the definitions. */
+  readonly revision: number;
+  /** The moment for which relative dates are counted. */
+  readonly startedAt: Date;
+}
+
+function toJson({ after, revision, startedAt }: Progress): JsonObject {
+  return { after, revision, started_at: startedAt.toISOString() };
+}
+
+/** Goes on from where an earlier run stopped, or takes back what it did by other definitions. */
+async function beginOrResume(
+  { now }: CohortJobsContext,
+  job: ClaimedJob,
+  { revision }: Snapshot,
+): Promise<Progress> {
+  const { after, revision: earlier, started_at: startedAt } = job.progress;
+  if (typeof after === 'string' && typeof startedAt === 'string' && earlier === revision) {
+    return { after, revision, startedAt: new Date(startedAt) };
+  }
+  const begun = { after: null, revision, startedAt: now() };
+  if (typeof after === 'string') {
+    await job.save(toJson(begun), async (tx) => {
+      await lockPersons(tx, [job.projectId]);
+      await removeAllMembers(tx, job.subjectId);
+    });
+  }
+  return begun;
+}
+
 async function addEverybody(
   context: CohortJobsContext & { readonly batchSize?: number },
   job: ClaimedJob,
-  snapshot: Snapshot,
-  flag: PreparedFlag,
-): Promise<JsonObject> {
-  const { db, now, batchSize = BATCH_SIZE } = context;
-  const startedAt = now();
+  { snapshot, flag }: { readonly snapshot: Snapshot; readonly flag: PreparedFlag },
+  begun: Progress,
+): Promise<Progress> {
+  const { db, batchSize = BATCH_SIZE } = context;
   const { projectId } = job;
-  let cursor = typeof job.progress.after === 'string' ? job.progress.after : null;
+  let progress = begun;
   for (;;) {
     checkNotStopped(job);
-    const persons = await readPersonPage(db, { projectId, after: cursor, limit: batchSize });
+    const persons = await readPersonPage(db, {
+      projectId,
+      after: progress.after,
+      limit: batchSize,
+    });
     const last = persons.at(-1);
-    if (last === undefined) return { after: cursor };
-    const enabled = persons.filter((person) => isEnabled(snapshot, flag, person, startedAt));
-    cursor = last.uuid;
-    await job.save({ after: cursor }, async (tx) => {
+    if (last === undefined) return progress;
+    const enabled = persons.filter((each) => isEnabled(snapshot, flag, each, begun.startedAt));
+    progress = { ...begun, after: last.uuid };
+    await job.save(toJson(progress), async (tx) => {
       await lockPersons(tx, [projectId]);
       await addMembers(
         tx,
