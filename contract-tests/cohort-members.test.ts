@@ -9,13 +9,7 @@ let world: CohortWorld;
 beforeAll(async () => {
   burgee = await startBurgee();
   world = createCohortWorld(burgee);
-  for (const [id, plan] of [
-    ['ann', 'pro'],
-    ['bob', 'pro'],
-    ['eve', 'free'],
-  ] as const) {
-    await world.capture('seen', id, { $set: { plan } });
-  }
+  await world.captureThree();
 });
 
 afterAll(async () => {

@@ -43,15 +43,22 @@ export function createCohortWorld(burgee: StartedBurgee) {
     const id = pickNumber(created.body, 'id');
     return { id, path: `${COHORTS}${id}/`, body: created.body };
   }
+  /** Captures an event, with which the person of the distinct id is stored. */
+  async function capture(event: string, distinct_id: string, properties = {}): Promise<void> {
+    const body = { api_key: burgee.projectApiKey, event, distinct_id, properties };
+    expect((await burgee.request('POST', '/i/v0/e/', { body })).status).toBe(200);
+  }
   return {
     get,
     create,
+    capture,
     createStatic: (name = 'a list') => create({ name, is_static: true }),
 
-    /** Captures an event, with which the person of the distinct id is stored. */
-    async capture(event: string, distinct_id: string, properties = {}): Promise<void> {
-      const body = { api_key: burgee.projectApiKey, event, distinct_id, properties };
-      expect((await burgee.request('POST', '/i/v0/e/', { body })).status).toBe(200);
+    /** Stores three persons: `ann` and `bob` have the plan `pro`, `eve` has `free`. */
+    async captureThree(): Promise<void> {
+      await capture('seen', 'ann', { $set: { plan: 'pro' } });
+      await capture('seen', 'bob', { $set: { plan: 'pro' } });
+      await capture('seen', 'eve', { $set: { plan: 'free' } });
     },
 
     /** The cohort once nothing goes on in the background. */

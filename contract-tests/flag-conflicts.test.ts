@@ -97,6 +97,14 @@ describe('a change from a version that is gone', () => {
     expect((await patch(flag, body)).status).toBe(200);
   });
 
+  it('is a change like any other when nothing is left of it', async () => {
+    const flag = await burgee.createFlag({ name: 'first' });
+    await meanwhile(flag, { name: 'theirs' });
+    const reply = await patch(flag, { name: 'first', version: 1, original_flag: flag.body });
+    expect(reply.status).toBe(200);
+    expect(reply.body).toMatchObject({ name: 'theirs', version: 3 });
+  });
+
   it('looks at filters without names that are there to be read, in the form they are stored', async () => {
     const [cohort] = await burgee
       .db('cohorts')

@@ -34,20 +34,28 @@ export type PathOf = (world: CoverageWorld) => string;
 export const flags: PathOf = () => FLAGS;
 export const flag: PathOf = (world) => world.flag.path;
 
-/** The refusals that every management operation shares. */
+/** The refusals of an operation: those that every operation with a key has. */
+export function refusing(method: string, path: PathOf, options: RequestOptions = {}) {
+  const sendWith = (world: CoverageWorld, key: string) =>
+    world.send(method, path(world), { ...options, key });
+  return {
+    401: (world: CoverageWorld) => sendWith(world, 'phx_nobody_has_it'),
+    403: (world: CoverageWorld) => sendWith(world, world.uselessKey),
+    // The key has not been seen before, so the service has to ask its database.
+    503: (world: CoverageWorld) => sendWith(world, 'phx_unknown_to_the_service'),
+  };
+}
+
+/** The refusals that every management operation of a project shares. */
 export function refusals(method: string, path: PathOf, missingPath: PathOf | null) {
   return {
-    401: (world: CoverageWorld) => world.send(method, path(world), { key: 'phx_nobody_has_it' }),
-    403: (world: CoverageWorld) => world.send(method, path(world), { key: world.uselessKey }),
+    ...refusing(method, path, bodyFor(method)),
     ...(missingPath === null
       ? {}
       : {
           404: (world: CoverageWorld) =>
             world.send(method, missingPath(world), keyed(world, bodyFor(method))),
         }),
-    // The key has not been seen before, so the service has to ask its database.
-    503: (world: CoverageWorld) =>
-      world.send(method, path(world), { key: 'phx_unknown_to_the_service', ...bodyFor(method) }),
   };
 }
 
@@ -68,28 +76,31 @@ export function reading(path: PathOf, ok: number, invalid: string | null): Recor
   };
 }
 
+/** How an operation with a body succeeds, and how it is refused for its body. */
+export function taking(
+  method: string,
+  path: PathOf,
+  ok: number,
+  bodies: { readonly good: object; readonly bad: object },
+): Record<number, Provoke> {
+  const send = (world: CoverageWorld, options: RequestOptions) =>
+    world.send(method, path(world), keyed(world, options));
+  return {
+    [ok]: (world) => send(world, { body: bodies.good }),
+    400: (world) => send(world, { body: bodies.bad }),
+    413: (world) => send(world, { body: { large: 'x'.repeat(MANAGEMENT_MAX_BYTES) } }),
+    415: (world) => send(world, { raw: '<p>', headers: { 'content-type': 'text/html' } }),
+  };
+}
+
+/** How an operation that takes a flag answers. */
 export function writing(
   method: string,
   path: PathOf,
   ok: number,
   body: object,
 ): Record<number, Provoke> {
-  return {
-    [ok]: (world) => world.send(method, path(world), keyed(world, { body })),
-    400: (world) => world.send(method, path(world), keyed(world, { body: { key: 'not a key' } })),
-    413: (world) =>
-      world.send(
-        method,
-        path(world),
-        keyed(world, { body: { key: 'large', name: 'x'.repeat(MANAGEMENT_MAX_BYTES) } }),
-      ),
-    415: (world) =>
-      world.send(
-        method,
-        path(world),
-        keyed(world, { raw: '<flag/>', headers: { 'content-type': 'text/html' } }),
-      ),
-  };
+  return taking(method, path, ok, { good: body, bad: { key: 'not a key' } });
 }
 
 export const definitions = (path: PathOf): Record<number, Provoke> => ({

@@ -79,7 +79,11 @@ const STATUS_NAMES = { active: 'ACTIVE', stale: 'STALE', deleted: 'DELETED' } as
 
 /** A user as bodies name them; null once the user is removed. */
 export function toUserBody(user: User | null) {
-  if (user === null) return null;
+  return user === null ? null : toUserFields(user);
+}
+
+/** The fields of a user that every body has. */
+export function toUserFields(user: User) {
   return {
     id: user.id,
     uuid: user.uuid,

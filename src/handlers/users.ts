@@ -6,6 +6,7 @@ import { getUser, listProjectsById } from '../domain/projects/projects-queries.t
 import { renameUser } from '../domain/projects/users-commands.ts';
 import type { Handlers } from '../server/operation.ts';
 import { userOf } from './caller.ts';
+import { toUserFields } from './flag-body.ts';
 import { refuseUnstorableText } from './unstorable-text.ts';
 
 type UserHandlers = Pick<Handlers, 'getCurrentUser' | 'updateCurrentUser'>;
@@ -41,15 +42,7 @@ export function createUserHandlers(context: IdentityChanges): UserHandlers {
 function toCurrentUserBody(user: User, projects: readonly Project[]) {
   const references = projects.map(toProjectReference);
   return {
-    id: user.id,
-    uuid: user.uuid,
-    distinct_id: user.distinctId,
-    first_name: user.firstName,
-    last_name: user.lastName,
-    email: user.email,
-    is_email_verified: user.isEmailVerified,
-    hedgehog_config: null,
-    role_at_organization: user.roleAtOrganization,
+    ...toUserFields(user),
     date_joined: user.createdAt.toISOString(),
     organization: null,
     team: references[0] ?? null,
