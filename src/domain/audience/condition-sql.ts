@@ -25,28 +25,27 @@ export function membershipSql(cohortId: number): Sql {
 }
 
 /** The stored value of a property key of row `s` as jsonb; SQL's null when it is missing. */
-export function storedSql(key: string): Sql {
-  return sql`(s.properties -> ${key}::text)`;
-}
+export type StoredValueSql = (key: string) => Sql;
 
 interface Writing {
   readonly snapshot: Snapshot;
   readonly clock: DateClock;
+  readonly storedValue: StoredValueSql;
   comparisons: number;
 }
 
 /**
- * A condition as SQL about the row `s` of `persons` or `groups`, beside it `principal` with the id of
- * the person if a filter looks at it: true, false, or null where only
- * the engine can tell. SQL's three-valued AND, OR and NOT carry the null to the top exactly when
- * what is undecided matters.
+ * A condition as SQL about the row `s` of `subjectRows`: true, false, or null where only the engine
+ * can tell. SQL's three-valued AND, OR and NOT carry the null to the top exactly when what is
+ * undecided matters.
  */
 export function conditionSql(
   condition: PreparedCondition,
   snapshot: Snapshot,
   clock: DateClock,
+  storedValue: StoredValueSql,
 ): Sql {
-  const writing: Writing = { snapshot, clock, comparisons: 0 };
+  const writing: Writing = { snapshot, clock, storedValue, comparisons: 0 };
   const all = joinAll(
     condition.filters.map((filter) => filterSql(filter, writing)),
     false,
@@ -63,7 +62,7 @@ function filterSql(filter: PreparedFilter, writing: Writing): Sql {
       writing.comparisons += 1;
       return comparisonSql(
         filter,
-        filter.key === '$group_key' ? sql`to_jsonb(s.group_key)` : storedSql(filter.key),
+        filter.key === '$group_key' ? sql`to_jsonb(s.group_key)` : writing.storedValue(filter.key),
       );
     case 'cohort':
       return negateIf(cohortSql(filter.cohortId, writing), filter.isNegated);
@@ -77,14 +76,14 @@ function personSql(filter: PersonFilter | PersonCreatedAtFilter, writing: Writin
   if (filter.kind === 'person_created_at') {
     return createdAtSql(filter, sql`s.created_at`, writing.clock);
   }
-  return comparisonSql(filter, personValueSql(filter));
+  return comparisonSql(filter, personValueSql(filter, writing.storedValue));
 }
 
-function personValueSql({ key, fallbackKeys }: PersonFilter): Sql {
+function personValueSql({ key, fallbackKeys }: PersonFilter, storedValue: StoredValueSql): Sql {
   // What a request is about, and never what is stored under that name.
-  if (key === 'distinct_id') return sql`to_jsonb(principal.distinct_id)`;
-  if (fallbackKeys.length === 0) return storedSql(key);
-  return sql`coalesce(${joinSql([key, ...fallbackKeys].map(storedSql), ', ')})`;
+  if (key === 'distinct_id') return sql`to_jsonb(s.distinct_id)`;
+  if (fallbackKeys.length === 0) return storedValue(key);
+  return sql`coalesce(${joinSql([key, ...fallbackKeys].map(storedValue), ', ')})`;
 }
 
 function cohortSql(id: number, writing: Writing): Sql {

@@ -1,4 +1,4 @@
-import pg, { type ClientBase } from 'pg';
+import pg, { type ClientBase, type QueryArrayConfig } from 'pg';
 import { toDomainError } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import { DomainError } from '../errors.ts';
@@ -6,9 +6,10 @@ import { listFallbackKeys } from '../evaluation/derived-properties.ts';
 import { RequestView } from '../evaluation/request-view.ts';
 import type { PreparedCondition, Snapshot } from '../evaluation/snapshot.ts';
 import { listValueFilters } from './audience-filters.ts';
-import { conditionSql, PRINCIPAL_DISTINCT_ID } from './condition-sql.ts';
+import { conditionSql } from './condition-sql.ts';
 import { createDecider, type Decider } from './decide-rows.ts';
 import { renderSql, type Sql, sql } from './sql.ts';
+import { subjectRows } from './subject-rows.ts';
 
 /** How many persons or groups there are, and how many of them a condition matches. */
 export interface Audience {
@@ -39,13 +40,17 @@ export async function countAudience(
 ): Promise<Audience> {
   const filters = listValueFilters(condition, snapshot);
   const view = new RequestView(snapshot, SUBJECTLESS, options.now);
-  const predicate = conditionSql(condition, snapshot, view);
   const needsDistinctId = filters.some(
     (each) => each.kind === 'person' && each.key === 'distinct_id',
   );
-  const rows = subjectRows(snapshot.projectId, condition.groupTypeIndex, needsDistinctId);
+  const keys = [...new Set(filters.flatMap((each) => keysOf(each)))];
+  const { projectId } = snapshot;
+  const { groupTypeIndex } = condition;
+  const rows = subjectRows({ projectId, groupTypeIndex, keys, needsDistinctId });
+  const predicate = conditionSql(condition, snapshot, view, rows.storedValue);
   const decider = createDecider(condition, snapshot, options.now, {
-    keys: [...new Set(filters.flatMap((each) => keysOf(each)))],
+    keys,
+    storedValue: rows.storedValue,
     staticCohortIds: condition.reads.staticCohortIds,
     needsCreatedAt: condition.reads.needsPersonCreatedAt,
     needsDistinctId,
@@ -53,11 +58,11 @@ export async function countAudience(
   const deadline = Date.now() + options.timeoutMs;
   try {
     return await readConsistently(db, options, async (client) => {
-      const counts = await countVerdicts(client, predicate, rows);
+      const counts = await countVerdicts(client, predicate, rows.from);
       const audience = { total: counts.total, affected: counts.matched };
       if (counts.undecided === 0) return audience;
       await limitStatements(client, deadline - Date.now());
-      const decided = await countDecided(client, decider, predicate, rows);
+      const decided = await countDecided(client, decider, predicate, rows.from);
       return { ...audience, affected: counts.matched + decided };
     });
   } catch (error) {
@@ -81,19 +86,6 @@ const SUBJECTLESS = {
 function keysOf(filter: ReturnType<typeof listValueFilters>[number]): readonly string[] {
   if (filter.kind === 'person_created_at') return [];
   return filter.kind === 'person' ? [filter.key, ...listFallbackKeys(filter.key)] : [filter.key];
-}
-
-function subjectRows(
-  projectId: number,
-  groupTypeIndex: number | null,
-  needsDistinctId: boolean,
-): Sql {
-  if (groupTypeIndex !== null) {
-    return sql`groups s WHERE s.project_id = ${projectId}::int AND s.group_type_index = ${groupTypeIndex}::int`;
-  }
-  if (!needsDistinctId) return sql`persons s WHERE s.project_id = ${projectId}::int`;
-  // OFFSET 0 keeps the look-up from being repeated wherever the id is mentioned.
-  return sql`persons s CROSS JOIN LATERAL (SELECT ${PRINCIPAL_DISTINCT_ID} AS distinct_id OFFSET 0) principal WHERE s.project_id = ${projectId}::int`;
 }
 
 /** Runs reads that all see the same moment, on one connection, within the time that is left. */
@@ -143,9 +135,9 @@ async function interruptOn(db: Db, client: ClientBase, signal: AbortSignal): Pro
   return () => signal.removeEventListener('abort', cancel);
 }
 
-async function countVerdicts(client: ClientBase, predicate: Sql, rows: Sql) {
+async function countVerdicts(client: ClientBase, predicate: Sql, from: Sql) {
   const { text, values } = renderSql(
-    sql`SELECT verdict, count(*) AS n FROM (SELECT ${predicate} AS verdict FROM ${rows}) v GROUP BY verdict`,
+    sql`SELECT verdict, count(*) AS n FROM (SELECT ${predicate} AS verdict FROM ${from}) v GROUP BY verdict`,
   );
   const found = await client.query<{ verdict: boolean | null; n: number }>(text, values);
   const of = (verdict: boolean | null) => found.rows.find((row) => row.verdict === verdict)?.n ?? 0;
@@ -158,15 +150,16 @@ async function countDecided(
   client: ClientBase,
   decider: Decider,
   predicate: Sql,
-  rows: Sql,
+  from: Sql,
 ): Promise<number> {
   const { text, values } = renderSql(
-    sql`SELECT ${decider.columns}, count(*) AS n FROM ${rows} AND ${predicate} IS NULL GROUP BY 1, 2, 3, 4`,
+    sql`SELECT ${decider.columns}, count(*) AS n FROM ${from} WHERE ${predicate} IS NULL GROUP BY 1, 2, 3, 4`,
   );
   return new Promise((resolve, reject) => {
     let matched = 0;
     let failure: Error | null = null;
-    const query = client.query(new pg.Query({ text, values }));
+    const config: QueryArrayConfig = { text, values, rowMode: 'array' };
+    const query = client.query(new pg.Query(config));
     query.on('row', (row: unknown) => {
       try {
         matched += decider.countMatches(row);

@@ -2,14 +2,15 @@ import type { EvaluationContext } from '../evaluation/context.ts';
 import { matchCondition } from '../evaluation/match-condition.ts';
 import { MATCH, RequestView } from '../evaluation/request-view.ts';
 import type { PreparedCondition, Snapshot } from '../evaluation/snapshot.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { membershipSql, storedSql } from './condition-sql.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
+import { membershipSql, type StoredValueSql } from './condition-sql.ts';
 import { joinSql, type Sql, sql } from './sql.ts';
 
 /** What the engine has to know of a subject in order to decide one condition. */
 export interface SubjectReads {
   /** Keys of properties. */
   readonly keys: readonly string[];
+  readonly storedValue: StoredValueSql;
   readonly staticCohortIds: readonly number[];
   readonly needsCreatedAt: boolean;
   readonly needsDistinctId: boolean;
@@ -19,9 +20,16 @@ export interface SubjectReads {
 export interface Decider {
   /** The four columns that a row has to have, before `n`, the number of subjects that share them. */
   readonly columns: Sql;
-  /** How many of the row's subjects match: all or none. */
+  /** How many of the row's subjects match, all or none. The row is the list of its columns. */
   countMatches(row: unknown): number;
 }
+
+/** A million rows may come: whatever is the same for all of them is made once. */
+const NOTHING: JsonObject = {};
+const NO_IDS: ReadonlySet<number> = new Set();
+const NO_GROUPS: ReadonlyMap<number, JsonObject> = new Map();
+const NO_OVERRIDES: ReadonlyMap<string, string> = new Map();
+const NEVER = new Date(Number.NaN);
 
 /** Creates the decider of one condition. */
 export function createDecider(
@@ -30,89 +38,112 @@ export function createDecider(
   now: Date,
   reads: SubjectReads,
 ): Decider {
-  const groupKeyPlace = condition.groupTypeIndex !== null;
+  const isGroup = condition.groupTypeIndex !== null;
+  const toContext = contextMaker(condition, snapshot, reads);
   return {
-    columns: sql`${columnOf(
-      reads.keys.map((key) => sql`${storedSql(key)}::text`),
-      'text',
-    )} AS properties, ${
+    columns: sql`${propertiesSql(reads)} AS properties, ${
       reads.needsCreatedAt ? sql`s.created_at` : sql`NULL::timestamptz`
-    } AS created_at, ${subjectIdSql(reads, groupKeyPlace)} AS subject_id, ${columnOf(
-      reads.staticCohortIds.map(membershipSql),
-      'boolean',
-    )} AS memberships`,
+    } AS created_at, ${subjectIdSql(reads, isGroup)} AS subject_id, ${membershipsSql(reads)} AS memberships`,
     countMatches(row) {
-      const { context, n } = readRow(row, condition, snapshot, reads);
-      const view = new RequestView(snapshot, context, now);
-      return matchCondition(condition, view) === MATCH ? n : 0;
+      const subject = readSubject(row);
+      const view = new RequestView(snapshot, toContext(subject), now);
+      return matchCondition(condition, view) === MATCH ? subject.n : 0;
     },
   };
 }
 
-function columnOf(elements: readonly Sql[], type: 'text' | 'boolean'): Sql {
-  const list = joinSql(elements, ', ');
-  return type === 'text' ? sql`ARRAY[${list}]::text[]` : sql`ARRAY[${list}]::boolean[]`;
+/** The members of a JSON object with the properties that are there, or nothing. */
+function propertiesSql({ keys, storedValue }: SubjectReads): Sql {
+  if (keys.length === 0) return sql`''::text`;
+  const members = keys.map(
+    (key) => sql`${`${JSON.stringify(key)}:`}::text || ${storedValue(key)}::text`,
+  );
+  return sql`array_to_string(ARRAY[${joinSql(members, ', ')}]::text[], ',')`;
 }
 
-function subjectIdSql(reads: SubjectReads, isGroup: boolean): Sql {
-  if (isGroup) return reads.keys.includes('$group_key') ? sql`s.group_key` : sql`'-'::text`;
-  return reads.needsDistinctId ? sql`principal.distinct_id` : sql`''::text`;
+/** One letter for each static cohort: whether the person is in it. */
+function membershipsSql({ staticCohortIds }: SubjectReads): Sql {
+  if (staticCohortIds.length === 0) return sql`''::text`;
+  const letters = staticCohortIds.map(
+    (id) => sql`CASE WHEN ${membershipSql(id)} THEN 'y' ELSE 'n' END`,
+  );
+  return sql`(${joinSql(letters, ' || ')})`;
 }
 
-function readRow(
-  row: unknown,
+function subjectIdSql({ keys, needsDistinctId }: SubjectReads, isGroup: boolean): Sql {
+  if (isGroup) return keys.includes('$group_key') ? sql`s.group_key` : sql`'-'::text`;
+  return needsDistinctId ? sql`s.distinct_id` : sql`''::text`;
+}
+
+/** What a row tells of the subjects that share it. */
+interface Subject {
+  readonly properties: JsonObject;
+  readonly createdAt: Date | null;
+  readonly id: string;
+  readonly memberships: string;
+  /** How many they are. */
+  readonly n: number;
+}
+
+/** A row as `pg` returns it. */
+function readSubject(row: unknown): Subject {
+  const [properties, createdAt, id, memberships, n]: readonly unknown[] = Array.isArray(row)
+    ? row
+    : [];
+  return {
+    properties: parseMembers(properties),
+    createdAt: createdAt instanceof Date ? createdAt : null,
+    id: String(id),
+    memberships: String(memberships),
+    n: Number(n),
+  };
+}
+
+function parseMembers(members: unknown): JsonObject {
+  if (typeof members !== 'string' || members === '') return NOTHING;
+  const properties: unknown = JSON.parse(`{${members}}`);
+  return isJsonObject(properties) ? properties : NOTHING;
+}
+
+function contextMaker(
   { groupTypeIndex }: PreparedCondition,
   snapshot: Snapshot,
-  reads: SubjectReads,
-): { context: EvaluationContext; n: number } {
-  const { properties, created_at: createdAt, subject_id: subjectId, memberships, n } = cellsOf(row);
-  const stored = pairUp(reads.keys, properties);
-  const groupName =
-    groupTypeIndex === null ? undefined : snapshot.groupTypeNames.get(groupTypeIndex);
-  return {
-    n,
-    context: {
-      distinctId: groupTypeIndex === null ? subjectId : '',
-      deviceId: null,
-      anonDistinctId: null,
-      personProperties: {},
-      groups: groupName === undefined ? {} : { [groupName]: subjectId },
-      groupProperties: {},
-      runtime: 'all',
-      evaluationContexts: [],
+  { staticCohortIds }: SubjectReads,
+): (subject: Subject) => EvaluationContext {
+  const same = {
+    deviceId: null,
+    anonDistinctId: null,
+    personProperties: NOTHING,
+    groupProperties: {},
+    runtime: 'all',
+    evaluationContexts: [],
+  } as const;
+  if (groupTypeIndex === null) {
+    return ({ id, properties, createdAt, memberships }) => ({
+      ...same,
+      distinctId: id,
+      groups: {},
       stored: {
-        person:
-          groupTypeIndex === null
-            ? { properties: stored, createdAt: createdAt ?? new Date(Number.NaN) }
-            : null,
-        groups: new Map(groupTypeIndex === null ? [] : [[groupTypeIndex, stored]]),
-        staticCohortIds: new Set(reads.staticCohortIds.filter((_, at) => memberships[at] === true)),
-        hashKeyOverrides: new Map(),
+        person: { properties, createdAt: createdAt ?? NEVER },
+        groups: NO_GROUPS,
+        staticCohortIds:
+          memberships === ''
+            ? NO_IDS
+            : new Set(staticCohortIds.filter((_, at) => memberships[at] === 'y')),
+        hashKeyOverrides: NO_OVERRIDES,
       },
-    },
-  };
-}
-
-/** The columns of a row, as `pg` returns them. */
-function cellsOf(row: unknown) {
-  const cells: Readonly<Record<string, unknown>> = Object.fromEntries(
-    Object.entries(typeof row === 'object' && row !== null ? row : {}),
-  );
-  return {
-    properties: Array.isArray(cells.properties) ? cells.properties : [],
-    created_at: cells.created_at instanceof Date ? cells.created_at : null,
-    subject_id: String(cells.subject_id),
-    memberships: Array.isArray(cells.memberships) ? cells.memberships : [],
-    n: Number(cells.n),
-  };
-}
-
-function pairUp(keys: readonly string[], texts: readonly unknown[]): JsonObject {
-  const entries: [string, JsonValue][] = [];
-  for (const [at, key] of keys.entries()) {
-    const text = texts[at];
-    if (typeof text === 'string') entries.push([key, JSON.parse(text)]);
+    });
   }
-  const properties: unknown = Object.fromEntries(entries);
-  return isJsonObject(properties) ? properties : {};
+  const name = snapshot.groupTypeNames.get(groupTypeIndex);
+  return ({ id, properties }) => ({
+    ...same,
+    distinctId: '',
+    groups: name === undefined ? {} : { [name]: id },
+    stored: {
+      person: null,
+      groups: new Map([[groupTypeIndex, properties]]),
+      staticCohortIds: NO_IDS,
+      hashKeyOverrides: NO_OVERRIDES,
+    },
+  });
 }
