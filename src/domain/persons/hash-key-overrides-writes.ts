@@ -17,22 +17,11 @@ export async function writeHashKeyOverrides(
   },
 ): Promise<ReadonlyMap<number, HashKeyOverrides>> {
   const personIds = [...input.personIds].sort((left, right) => left - right);
+  const flagKeys = [...input.flagKeys].sort();
   try {
-    return await retryOnDeadlock(() => write(db, { ...input, personIds }));
+    return await write(db, { ...input, personIds, flagKeys });
   } catch (error) {
     throw toDomainError(error);
-  }
-}
-
-const DEADLOCK = '40P01';
-
-/** A merge of the same persons takes the same rows in its own order; the loser simply goes again. */
-async function retryOnDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === DEADLOCK) return work();
-    throw error;
   }
 }
 
@@ -46,12 +35,14 @@ async function write(
 ): Promise<ReadonlyMap<number, HashKeyOverrides>> {
   const personIds = [...input.personIds];
   return db.transaction(async (tx) => {
-    // Persons that a merge deletes at this moment are left out instead of failing the request.
+    // Persons that a merge deletes at this moment are left out instead of failing the request. All
+    // persons are locked first and in the order in which merges lock them, see `writeMerges`.
     await tx.raw(
       `INSERT INTO hash_key_overrides (person_id, feature_flag_key, hash_key)
          SELECT p.id, k.key, ?
          FROM (SELECT id FROM persons WHERE id = ANY (?::bigint[]) ORDER BY id FOR KEY SHARE) AS p,
               unnest(?::text[]) AS k (key)
+         ORDER BY p.id, k.key
          ON CONFLICT DO NOTHING`,
       [input.hashKey, personIds, [...input.flagKeys]],
     );

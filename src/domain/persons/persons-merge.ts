@@ -39,17 +39,30 @@ export async function writeMerges(
   projects: readonly ProjectMerges[],
   moves: readonly MovePersonRows[] = MOVES_ON_MERGE,
 ): Promise<void> {
-  const fromIds: number[] = [];
-  const toIds: number[] = [];
-  for (const { projectId, merges } of projects) {
-    for (const { from, to } of merges) {
-      if (from.id === null) continue;
-      fromIds.push(from.id);
-      toIds.push(requireId(findSurvivor(from)));
-      for (const move of moves) await move(tx, projectId, from.id, requireId(to));
-    }
+  const steps = projects.flatMap(({ projectId, merges }) =>
+    merges.flatMap(({ from, to }) =>
+      from.id === null
+        ? []
+        : [
+            {
+              projectId,
+              fromId: from.id,
+              toId: requireId(to),
+              lastId: requireId(findSurvivor(from)),
+            },
+          ],
+    ),
+  );
+  if (steps.length === 0) return;
+  await lockRows(
+    tx,
+    steps.flatMap(({ fromId, toId }) => [fromId, toId]),
+  );
+  for (const { projectId, fromId, toId } of steps) {
+    for (const move of moves) await move(tx, projectId, fromId, toId);
   }
-  if (fromIds.length === 0) return;
+  const fromIds = steps.map(({ fromId }) => fromId);
+  const toIds = steps.map(({ lastId }) => lastId);
   await tx.raw(
     `UPDATE person_distinct_ids AS d SET person_id = m.to_id
      FROM unnest(?::bigint[], ?::bigint[]) AS m (from_id, to_id)
@@ -58,6 +71,16 @@ export async function writeMerges(
   );
   await moveFlagUsers(tx, fromIds, toIds);
   await tx.raw('DELETE FROM persons WHERE id = ANY (?::bigint[])', [fromIds]);
+}
+
+/**
+ * Evaluation keeps identifiers of persons without any lock on the project. It takes their rows in
+ * the order of their ids, so whoever moves what it writes takes them all in that order before.
+ */
+async function lockRows(tx: Tx, personIds: readonly number[]): Promise<void> {
+  await tx.raw('SELECT FROM persons WHERE id = ANY (?::bigint[]) ORDER BY id FOR UPDATE', [
+    [...personIds],
+  ]);
 }
 
 /**
