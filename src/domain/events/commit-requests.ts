@@ -78,19 +78,18 @@ export function createCommit(options: CommitOptions): CommitRequests {
   }
 
   async function write(events: readonly PreparedEvent[]): Promise<void> {
-    const { newDays, refusedMerges, afterwards } = await guardedTransaction(
-      db,
-      limits,
-      async (tx) => {
-        const newDays = await preparePartitions(tx, events);
-        const { projectIdsWithNewTypes, refusedMerges } = await writeEvents(tx, events);
-        const afterwards: ((() => Promise<void>) | undefined)[] = [];
-        for (const projectId of projectIdsWithNewTypes) {
+    const refusedMerges: RefusedMerge[] = [];
+    const afterwards: ((() => Promise<void>) | undefined)[] = [];
+    const newDays = await guardedTransaction(db, limits, async (tx) => {
+      const newDays = await preparePartitions(tx, events);
+      await writeEvents(tx, events, {
+        onGroupTypesAdded: async (projectId) => {
           afterwards.push(await onGroupTypesAdded(projectId, tx));
-        }
-        return { newDays, refusedMerges, afterwards };
-      },
-    );
+        },
+        onMergeRefused: (refused) => refusedMerges.push(refused),
+      });
+      return newDays;
+    });
     for (const day of newDays) readyDays.add(day);
     for (const refused of refusedMerges) onMergeRefused?.(refused);
     for (const act of afterwards) {

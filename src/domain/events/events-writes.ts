@@ -1,6 +1,12 @@
 import type { Tx } from '../database/db.ts';
 import type { JsonObject } from '../json.ts';
-import { applyGroupChanges, type GroupChange, readGroupChange } from '../persons/groups-writes.ts';
+import {
+  applyGroupChanges,
+  assignGroupTypes,
+  type GroupChange,
+  loadGroupTypes,
+  readGroupChange,
+} from '../persons/groups-writes.ts';
 import {
   applyPersonChanges,
   isDroppedEvent,
@@ -36,10 +42,14 @@ export interface PreparedEvent {
   readonly flagUse: FlagUse | null;
 }
 
-export interface WrittenEvents {
-  /** The projects that got a group type, which changes their configuration. */
-  readonly projectIdsWithNewTypes: readonly number[];
-  readonly refusedMerges: readonly RefusedMerge[];
+/** Told within the transaction what else concerns others. */
+export interface EventsWritten {
+  /**
+   * Told of each project that got a group type, which changes its configuration, before any row is
+   * changed that a command on the project may hold, see `writeEvents`.
+   */
+  readonly onGroupTypesAdded: (projectId: number) => Promise<void>;
+  readonly onMergeRefused: (refused: RefusedMerge) => void;
 }
 
 /**
@@ -75,34 +85,39 @@ export function prepareEvents(
  * Stores the events and applies what they do to persons and groups, in their order and in a fixed
  * number of statements. An event whose uuid the project has already is passed over entirely: a
  * client's retry must not bring back older person properties.
+ *
+ * Rows are locked in the order of all commands, so that none of them can wait for each other:
+ * persons (`lockPersons`), then the project's row, then its cohorts. A new group type raises the
+ * revision, so group types come before the merges, which correct the counts of static cohorts.
  */
 export async function writeEvents(
   tx: Tx,
   prepared: readonly PreparedEvent[],
-): Promise<WrittenEvents> {
+  { onGroupTypesAdded, onMergeRefused }: EventsWritten,
+): Promise<void> {
   // What is started together is one round trip; the server works it off in this order.
-  const [fresh] = await Promise.all([
+  const [fresh, , knownTypes] = await Promise.all([
     claimUuids(tx, prepared),
     lockPersons(
       tx,
       prepared.map(({ projectId }) => projectId),
     ),
+    loadGroupTypes(tx, prepared.map(toGroupEntry)),
   ]);
-  if (fresh.length === 0) return { projectIdsWithNewTypes: [], refusedMerges: [] };
-  const refusedMerges: RefusedMerge[] = [];
-  const [personIds, groups] = await Promise.all([
+  if (fresh.length === 0) return;
+  const groupEntries = fresh.map(toGroupEntry);
+  const groupTypes = await assignGroupTypes(tx, groupEntries, knownTypes);
+  for (const projectId of groupTypes.projectIdsWithNewTypes) await onGroupTypesAdded(projectId);
+  const [personIds, groupProperties] = await Promise.all([
     applyPersonChanges(
       tx,
       fresh.map((event) => ({ ...addressOf(event), change: event.personChange })),
-      (refused) => refusedMerges.push(refused),
+      onMergeRefused,
     ),
-    applyGroupChanges(
-      tx,
-      fresh.map((event) => ({ ...addressOf(event), change: event.groupChange })),
-    ),
+    applyGroupChanges(tx, groupEntries, groupTypes),
   ]);
   const propertiesJson = fresh.map((event, index) =>
-    addProperties(event.propertiesJson, groups.eventProperties[index] ?? null),
+    addProperties(event.propertiesJson, groupProperties[index] ?? null),
   );
   await insertEvents(tx, fresh, personIds, propertiesJson);
   await recordFlagUses(
@@ -113,7 +128,6 @@ export async function writeEvents(
       return use === null ? [] : [{ projectId, distinctId, personId, use, timestamp, receivedAt }];
     }),
   );
-  return { projectIdsWithNewTypes: groups.projectIdsWithNewTypes, refusedMerges };
 }
 
 /** Takes the uuids that nobody has stored yet and returns their events; the first one wins. */
@@ -183,6 +197,10 @@ async function insertEvents(
 
 function addressOf({ projectId, distinctId, timestamp }: PreparedEvent) {
   return { projectId, distinctId, timestamp };
+}
+
+function toGroupEntry({ projectId, timestamp, groupChange: change }: PreparedEvent) {
+  return { projectId, timestamp, change };
 }
 
 /** The JSON object with more keys at its end; of two equal keys, jsonb keeps the last. */

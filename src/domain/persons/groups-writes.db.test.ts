@@ -5,7 +5,12 @@ import {
 } from '../../../test/disposable-database.ts';
 import { findStoredProperties } from '../../../test/stored-properties.ts';
 import type { JsonObject } from '../json.ts';
-import { applyGroupChanges, readGroupChange } from './groups-writes.ts';
+import {
+  applyGroupChanges,
+  assignGroupTypes,
+  loadGroupTypes,
+  readGroupChange,
+} from './groups-writes.ts';
 import { getPersonByDistinctId, listGroupTypes } from './persons-queries.ts';
 import { applyPersonChanges, lockPersons, readPersonChange } from './persons-writes.ts';
 
@@ -27,14 +32,14 @@ beforeEach(async () => {
 function apply(...events: { event?: string; properties: JsonObject; at?: string }[]) {
   return database.db.transaction(async (tx) => {
     await lockPersons(tx, [projectId]);
-    return applyGroupChanges(
-      tx,
-      events.map(({ event = 'x', properties, at = '2026-01-01' }) => {
-        const timestamp = new Date(at);
-        const change = readGroupChange({ event, distinctId: 'u', properties, timestamp });
-        return { projectId, timestamp, change };
-      }),
-    );
+    const entries = events.map(({ event = 'x', properties, at = '2026-01-01' }) => {
+      const timestamp = new Date(at);
+      const change = readGroupChange({ event, distinctId: 'u', properties, timestamp });
+      return { projectId, timestamp, change };
+    });
+    const types = await assignGroupTypes(tx, entries, await loadGroupTypes(tx, entries));
+    const eventProperties = await applyGroupChanges(tx, entries, types);
+    return { eventProperties, projectIdsWithNewTypes: types.projectIdsWithNewTypes };
   });
 }
 

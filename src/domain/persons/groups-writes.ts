@@ -14,16 +14,13 @@ export interface GroupEntry {
   readonly change: GroupChange | null;
 }
 
-export interface AppliedGroupChanges {
-  /** `$group_<index>` for each entry, null where it belongs to no group. */
-  readonly eventProperties: readonly (JsonObject | null)[];
-  /** The projects that got a group type, which changes their configuration. */
-  readonly projectIdsWithNewTypes: readonly number[];
-}
+/** Project id, then group type, to its index. */
+export type KnownGroupTypes = ReadonlyMap<number, ReadonlyMap<string, number>>;
 
-interface GroupTypeIndexes {
-  /** Project id, then group type, to its index. */
-  readonly indexes: Map<number, Map<string, number>>;
+export interface GroupTypeIndexes {
+  /** Has every type that an entry names, as far as its project has room for it. */
+  readonly indexes: KnownGroupTypes;
+  /** The projects that got a group type, which changes their configuration; in ascending order. */
   readonly projectIdsWithNewTypes: readonly number[];
 }
 
@@ -35,36 +32,43 @@ interface GroupUpdate {
   createdAt: Date;
 }
 
-/**
- * Applies the entries' group changes in their order: assigns indexes to new group types and writes
- * the properties of described groups. Needs `lockPersons`. At most four statements.
- */
-export async function applyGroupChanges(
+/** The group types of each project that any of the entries has to do with. Needs `lockPersons`. */
+export async function loadGroupTypes(
   tx: Tx,
-  entries: readonly GroupEntry[],
-): Promise<AppliedGroupChanges> {
-  if (entries.every(({ change }) => change === null)) {
-    return { eventProperties: entries.map(() => null), projectIdsWithNewTypes: [] };
+  entries: readonly Pick<GroupEntry, 'projectId' | 'change'>[],
+): Promise<KnownGroupTypes> {
+  const indexes = new Map<number, Map<string, number>>();
+  const concerned = entries.filter(({ change }) => change !== null);
+  if (concerned.length === 0) return indexes;
+  const projectIds = new Set(concerned.map(({ projectId }) => projectId));
+  const rows = await tx('group_types')
+    .select('project_id', 'group_type', 'group_type_index')
+    .whereIn('project_id', [...projectIds]);
+  for (const row of rows) {
+    const types = indexes.get(row.project_id) ?? new Map<string, number>();
+    indexes.set(row.project_id, types.set(row.group_type, row.group_type_index));
   }
-  const { indexes, projectIdsWithNewTypes } = await assignGroupTypes(tx, entries);
-  await upsertGroups(tx, collectUpdates(entries, indexes));
-  return {
-    eventProperties: entries.map((entry) => toEventProperties(entry, indexes)),
-    projectIdsWithNewTypes,
-  };
+  return indexes;
 }
 
-async function assignGroupTypes(tx: Tx, entries: readonly GroupEntry[]): Promise<GroupTypeIndexes> {
-  const wanted = collectTypes(entries);
-  const indexes = await loadGroupTypes(tx, [...wanted.keys()]);
+/**
+ * Assigns indexes to the group types that the entries name and `known` lacks, in their order, and
+ * returns them beside the known ones. Needs `lockPersons`. At most one statement.
+ */
+export async function assignGroupTypes(
+  tx: Tx,
+  entries: readonly GroupEntry[],
+  known: KnownGroupTypes,
+): Promise<GroupTypeIndexes> {
+  const indexes = new Map(known);
   const added: { projectId: number; index: number; type: string }[] = [];
-  for (const [projectId, types] of wanted) {
-    const known = indexes.get(projectId) ?? new Map<string, number>();
-    indexes.set(projectId, known);
+  for (const [projectId, types] of collectTypes(entries)) {
+    const assigned = new Map(indexes.get(projectId));
+    indexes.set(projectId, assigned);
     for (const type of types) {
-      const index = findFreeIndex(known);
-      if (known.has(type) || index === null) continue;
-      known.set(type, index);
+      const index = findFreeIndex(assigned);
+      if (assigned.has(type) || index === null) continue;
+      assigned.set(type, index);
       added.push({ projectId, index, type });
     }
   }
@@ -79,10 +83,22 @@ async function assignGroupTypes(tx: Tx, entries: readonly GroupEntry[]): Promise
       ],
     );
   }
-  return {
-    indexes,
-    projectIdsWithNewTypes: [...new Set(added.map(({ projectId }) => projectId))],
-  };
+  const projectIds = new Set(added.map(({ projectId }) => projectId));
+  return { indexes, projectIdsWithNewTypes: [...projectIds].sort((a, b) => a - b) };
+}
+
+/**
+ * Writes the properties of described groups, in the entries' order and in one statement, and
+ * returns `$group_<index>` for each entry, null where it belongs to no group. Needs `lockPersons`
+ * and the types that `assignGroupTypes` returned for these entries.
+ */
+export async function applyGroupChanges(
+  tx: Tx,
+  entries: readonly GroupEntry[],
+  { indexes }: GroupTypeIndexes,
+): Promise<(JsonObject | null)[]> {
+  await upsertGroups(tx, collectUpdates(entries, indexes));
+  return entries.map((entry) => toEventProperties(entry, indexes));
 }
 
 /** The group types of each project in the order in which its events name them first. */
@@ -98,21 +114,6 @@ function collectTypes(entries: readonly GroupEntry[]): Map<number, Set<string>> 
   return wanted;
 }
 
-async function loadGroupTypes(
-  tx: Tx,
-  projectIds: readonly number[],
-): Promise<Map<number, Map<string, number>>> {
-  const rows = await tx('group_types')
-    .select('project_id', 'group_type', 'group_type_index')
-    .whereIn('project_id', projectIds);
-  const indexes = new Map<number, Map<string, number>>();
-  for (const row of rows) {
-    const types = indexes.get(row.project_id) ?? new Map<string, number>();
-    indexes.set(row.project_id, types.set(row.group_type, row.group_type_index));
-  }
-  return indexes;
-}
-
 function findFreeIndex(known: ReadonlyMap<string, number>): number | null {
   const taken = new Set(known.values());
   for (let index = 0; index < MAX_GROUP_TYPES; index += 1) {
@@ -122,10 +123,7 @@ function findFreeIndex(known: ReadonlyMap<string, number>): number | null {
 }
 
 /** One update per group, in a fixed order: two statements then never wait for each other. */
-function collectUpdates(
-  entries: readonly GroupEntry[],
-  indexes: GroupTypeIndexes['indexes'],
-): GroupUpdate[] {
+function collectUpdates(entries: readonly GroupEntry[], indexes: KnownGroupTypes): GroupUpdate[] {
   const updates = new Map<string, GroupUpdate>();
   for (const { projectId, timestamp, change } of entries) {
     const update = change?.update ?? null;
@@ -164,7 +162,7 @@ async function upsertGroups(tx: Tx, updates: readonly GroupUpdate[]): Promise<vo
 
 function toEventProperties(
   { projectId, change }: GroupEntry,
-  indexes: GroupTypeIndexes['indexes'],
+  indexes: KnownGroupTypes,
 ): JsonObject | null {
   if (change === null || change.memberships.length === 0) return null;
   const properties: Record<string, string> = {};
@@ -176,7 +174,7 @@ function toEventProperties(
 }
 
 function findIndex(
-  indexes: GroupTypeIndexes['indexes'],
+  indexes: KnownGroupTypes,
   projectId: number,
   { groupType }: NamedGroup,
 ): number | undefined {

@@ -4,10 +4,10 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { storeEvents } from '../../../test/store-events.ts';
 import { addMembers } from '../cohorts/cohort-members-writes.ts';
 import type { Tx } from '../database/db.ts';
 import { ensurePartitions } from '../events/event-partitions.ts';
-import { prepareEvents, writeEvents } from '../events/events-writes.ts';
 import type { JsonObject } from '../json.ts';
 import { readFlagUsage } from '../usage/flag-usage-queries.ts';
 import { FLAG_CALLED } from '../usage/flag-use.ts';
@@ -36,7 +36,7 @@ async function write(tx: Tx, distinctId: string, event = 'seen', properties: Jso
   const now = new Date();
   const uuid = randomUUID();
   const captured = { uuid, event, distinctId, properties, timestamp: now, receivedAt: now };
-  await writeEvents(tx, prepareEvents(projectId, [captured]));
+  await storeEvents(tx, projectId, [captured]);
 }
 
 const find = (distinctId: string) => getPersonByDistinctId(database.db, projectId, distinctId);
@@ -137,7 +137,7 @@ it('takes the person out of the distinct users of flags, and leaves the calls', 
     const uuid = randomUUID();
     const event = FLAG_CALLED;
     const called = { uuid, event, distinctId, properties: call, timestamp, receivedAt: now };
-    await database.db.transaction((tx) => writeEvents(tx, prepareEvents(projectId, [called])));
+    await database.db.transaction((tx) => storeEvents(tx, projectId, [called]));
   }
   await remove((await find('ann'))?.uuid ?? '');
   expect(await readUsage()).toMatchObject([

@@ -4,8 +4,8 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { storeEvents } from '../../../test/store-events.ts';
 import { ensurePartitions } from '../events/event-partitions.ts';
-import { prepareEvents, writeEvents } from '../events/events-writes.ts';
 import { keepFlagUsage, noteUsageOnFlags, pruneFlagUsage } from './flag-usage-keeper.ts';
 
 const NOW = new Date('2026-03-31T12:00:00Z');
@@ -47,7 +47,7 @@ async function use(
     ...times.properties,
   };
   const used = { uuid: v7(), event, distinctId: 'p', properties, timestamp, receivedAt };
-  await database.db.transaction((tx) => writeEvents(tx, prepareEvents(projectId, [used])));
+  await database.db.transaction((tx) => storeEvents(tx, projectId, [used]));
 }
 
 const readFlag = (id: number) => database.db('feature_flags').where({ id }).first();

@@ -5,9 +5,9 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { storeEvents } from '../../../test/store-events.ts';
 import type { CaptureEvent } from '../events/capture-event.ts';
 import { ensurePartitions } from '../events/event-partitions.ts';
-import { prepareEvents, writeEvents } from '../events/events-writes.ts';
 import type { JsonObject } from '../json.ts';
 import { readFlagUsage, type VariantUsage } from './flag-usage-queries.ts';
 import { VARIANTS_MAX } from './flag-usage-series.ts';
@@ -33,7 +33,7 @@ async function createProject(timezone = 'UTC'): Promise<number> {
 }
 
 async function store(projectId: number, events: readonly CaptureEvent[]): Promise<void> {
-  await database.db.transaction((tx) => writeEvents(tx, prepareEvents(projectId, events)));
+  await database.db.transaction((tx) => storeEvents(tx, projectId, events));
 }
 
 function anEvent(event: string, distinctId: string, properties: JsonObject): CaptureEvent {

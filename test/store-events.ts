@@ -1,0 +1,15 @@
+import type { Tx } from '../src/domain/database/db.ts';
+import type { CaptureEvent } from '../src/domain/events/capture-event.ts';
+import { prepareEvents, writeEvents } from '../src/domain/events/events-writes.ts';
+
+/** Stores the events of a project where nobody evaluates, so that nobody is told of group types. */
+export async function storeEvents(
+  tx: Tx,
+  projectId: number,
+  events: readonly CaptureEvent[],
+): Promise<void> {
+  await writeEvents(tx, prepareEvents(projectId, events), {
+    onGroupTypesAdded: async () => {},
+    onMergeRefused: () => {},
+  });
+}
