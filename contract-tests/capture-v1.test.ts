@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import zlib from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpReply, RequestOptions } from './http.ts';
+import { pick } from './read.ts';
 import {
   PERSONAL_API_KEY,
   PROJECT_API_KEY,
@@ -231,6 +232,41 @@ describe('a request is refused', () => {
     expect(reply.headers.accept).toBe('application/json');
     expect(reply.headers['accept-encoding']).toMatch(/^gzip, deflate, br/);
     expect(await burgee.db('events').count('* as n').first()).toEqual(before);
+  });
+});
+
+describe('what is wrong with a request is told', () => {
+  const wrong = {
+    authorization: undefined,
+    'user-agent': undefined,
+    'content-type': 'text/plain',
+    'posthog-attempt': '0',
+  };
+  const mended = (...names: (keyof typeof wrong)[]) =>
+    headers(
+      Object.fromEntries(Object.entries(wrong).filter(([name]) => !names.some((n) => n === name))),
+    );
+
+  it('about the key first, then about missing headers, their values and the body', async () => {
+    const packed = zlib.gzipSync(Buffer.alloc(52_428_801, ' '));
+    const tags: unknown[] = [];
+    for (const sent of [
+      mended(),
+      mended('authorization'),
+      mended('authorization', 'user-agent'),
+      mended('authorization', 'user-agent', 'content-type'),
+      headers({ authorization: 'Bearer phc_nobody' }),
+    ]) {
+      const raw = sent.authorization === undefined ? packed : '{"batch":';
+      tags.push(pick((await send([], { raw, headers: sent })).body, 'error'));
+    }
+    expect(tags).toEqual([
+      'invalid_api_token',
+      'missing_required_headers',
+      'unsupported_content_type',
+      'invalid_header_value',
+      'request_parsing_error',
+    ]);
   });
 });
 

@@ -41,6 +41,11 @@ export interface Contract {
    * query with its types, or the finding.
    */
   check(operation: ContractOperation, request: DecodedRequest): CheckedRequest | ErrorObject;
+  /** The first finding about anything but the body, which may not have been read yet. */
+  checkParameters(
+    operation: ContractOperation,
+    request: Omit<DecodedRequest, 'body'>,
+  ): ErrorObject | null;
 }
 
 type Backend = OpenAPIBackend<OpenAPIV3.Document>;
@@ -113,6 +118,7 @@ export async function createContract(options: ContractOptions): Promise<Contract
     operations,
     answer: (operation, request) => answer(api, operation, request),
     check: createCheck(api),
+    checkParameters: createParameterCheck(api),
   };
 }
 
@@ -210,6 +216,24 @@ function textHeaders(request: WireRequest): Record<string, string | string[]> {
     if (value !== undefined) headers[name] = value;
   }
   return headers;
+}
+
+function createParameterCheck(api: Backend): Contract['checkParameters'] {
+  return (operation, { params = {}, query, headers = {} }) => {
+    const parts = {
+      path: { ...params },
+      query: normaliseQuery(operation, query),
+      header: { ...headers },
+      cookie: {},
+    };
+    // Parameters and body have validators of their own.
+    for (const validate of api.validator.getRequestValidatorsForOperation(operation.id) ?? []) {
+      if (validate(parts) !== false) continue;
+      const finding = findingOf(validate.errors);
+      if (finding.params.missingProperty !== 'requestBody') return finding;
+    }
+    return null;
+  };
 }
 
 /**

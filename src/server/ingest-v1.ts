@@ -29,7 +29,7 @@ export async function answerAnalytics(
 ): Promise<WireReply> {
   const requestId = request.headers[REQUEST_ID];
   const echoed = typeof requestId === 'string' ? { [REQUEST_ID]: requestId } : {};
-  const refusal = refuseType(request);
+  const refusal = refuseHead(contract, operation, request);
   if (refusal !== null) return withHeaders(refusal, echoed);
   const decoded = decode(request, inflatedMaxBytes);
   if ('status' in decoded) return withHeaders(decoded, echoed);
@@ -43,11 +43,29 @@ export async function answerAnalytics(
   return withHeaders(reply, reply.status < 400 ? echoed : { ...NEGOTIATION, ...echoed });
 }
 
-function refuseType(request: WireRequest): WireReply | null {
-  const mediaType = mediaTypeOf(request.headers);
-  if (mediaType === '') {
+/**
+ * What is wrong before the body is looked at: whoever sends no key is told so first and costs
+ * nothing more, then headers that are missing, what cannot be read, and values that do not fit.
+ */
+function refuseHead(
+  contract: Contract,
+  operation: ContractOperation,
+  request: WireRequest,
+): WireReply | null {
+  const { headers, query } = request;
+  if ((headers.authorization ?? '') === '') {
+    return analyticsErrorReply(401, 'invalid_api_token', 'The header Authorization is missing.');
+  }
+  if (mediaTypeOf(headers) === '') {
     return analyticsErrorReply(400, 'missing_required_headers', 'Content-Type is missing.');
   }
+  const finding = contract.checkParameters(operation, { query, headers });
+  if (finding?.keyword === 'required') return refuseShape(finding);
+  return refuseType(request) ?? (finding === null ? null : refuseShape(finding));
+}
+
+function refuseType(request: WireRequest): WireReply | null {
+  const mediaType = mediaTypeOf(request.headers);
   if (mediaType !== 'application/json') {
     const text = `The content type "${mediaType}" is not supported.`;
     return analyticsErrorReply(415, 'unsupported_content_type', text);
