@@ -19,12 +19,19 @@ const SENDERS = 12;
 const EVENTS_PER_BATCH = 8;
 const RETRY_AFTER_MS = 25;
 
+/** The flag that everybody calls, in every batch twice: once as each person. */
+export const CALLED_FLAG = 'called';
+const CALL = {
+  event: '$feature_flag_called',
+  properties: { $feature_flag: CALLED_FLAG, $feature_flag_response: true },
+};
+
 export const anonymousId = (batch: number) => `anonymous-${batch}`;
 export const userId = (batch: number) => `user-${batch}`;
 
 /**
- * Sends batches without pause, as SDKs do: what is not acknowledged is sent again as it was. Each
- * batch makes two persons and merges them.
+ * Sends without pause, as SDKs do: what is not acknowledged is sent again as it was. Each batch
+ * makes two persons, and once it is acknowledged, a request of its own merges them.
  */
 export function startCrashLoad(url: string, projectApiKey: string): CrashLoad {
   const client = createHttpClient(url);
@@ -44,10 +51,11 @@ export function startCrashLoad(url: string, projectApiKey: string): CrashLoad {
     while (!isStopped) {
       const number = next;
       next += 1;
-      const batch = createBatch(number);
-      for (const { uuid } of batch) sent.add(uuid);
-      while (!(await send({ api_key: projectApiKey, batch }))) await delay(RETRY_AFTER_MS);
-      for (const { uuid } of batch) acknowledged.add(uuid);
+      for (const batch of [createBatch(number), [createMerge(number)]]) {
+        for (const { uuid } of batch) sent.add(uuid);
+        while (!(await send({ api_key: projectApiKey, batch }))) await delay(RETRY_AFTER_MS);
+        for (const { uuid } of batch) acknowledged.add(uuid);
+      }
       batches.push(number);
       for (const waiter of waiting) if (batches.length >= waiter.from) waiter.done();
     }
@@ -79,16 +87,22 @@ export function startCrashLoad(url: string, projectApiKey: string): CrashLoad {
   };
 }
 
+/** Two persons, each with a property of their own and a call of the same flag. */
 function createBatch(number: number) {
   const anonymous = { distinct_id: anonymousId(number), $set: { anonymous: number } };
-  const identify = {
-    event: '$identify',
-    distinct_id: userId(number),
-    properties: { $anon_distinct_id: anonymousId(number), $set: { identified: number } },
-  };
+  const identified = { distinct_id: userId(number), $set: { identified: number } };
   return Array.from({ length: EVENTS_PER_BATCH }, (_, index) => ({
-    ...(index === EVENTS_PER_BATCH - 1 ? identify : { event: `step ${index}`, ...anonymous }),
-    uuid: randomUUID(),
-    timestamp: new Date().toISOString(),
+    ...(index % 2 === 0 ? anonymous : identified),
+    ...(index < 2 ? CALL : { event: `step ${index}` }),
+    ...stamp(),
   }));
+}
+
+function createMerge(number: number) {
+  const properties = { $anon_distinct_id: anonymousId(number) };
+  return { event: '$identify', distinct_id: userId(number), properties, ...stamp() };
+}
+
+function stamp() {
+  return { uuid: randomUUID() as string, timestamp: new Date().toISOString() };
 }

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTemporaryFolder } from '../test/temporary-folder.ts';
 import { type BurgeeProcess, endBurgeeProcesses, startBurgeeProcess } from './burgee-process.ts';
-import { anonymousId, type CrashLoad, startCrashLoad, userId } from './crash-load.ts';
+import { anonymousId, CALLED_FLAG, type CrashLoad, startCrashLoad, userId } from './crash-load.ts';
 import { createHttpClient, type HttpClient } from './http.ts';
-import { pick, pickList, pickText } from './read.ts';
+import { pick, pickList, pickNumber, pickText } from './read.ts';
 
 /** How often each of the two is killed; `npm run test:crash` does it a hundred times. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3);
@@ -16,7 +16,6 @@ const START_TIMEOUT_MS = 90_000;
 /** Between two kills, so many batches at least and at most. */
 const BATCHES_MIN = 20;
 const BATCHES_SPREAD = 150;
-const PERSONS_CHECKED = 400;
 const PAGE_SIZE = 1_000;
 
 const KEYS = {
@@ -31,6 +30,7 @@ let port = 0;
 let burgee: BurgeeProcess;
 let client: HttpClient;
 let load: CrashLoad;
+let dashboardId = 0;
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -58,45 +58,51 @@ function someBatches(): number {
   return BATCHES_MIN + Math.floor(Math.random() * BATCHES_SPREAD);
 }
 
-async function readStoredUuids(): Promise<string[]> {
+/** All that a paged list holds. */
+async function readAll(noun: string): Promise<unknown[]> {
   const key = KEYS.BURGEE_PERSONAL_API_KEY;
-  const uuids: string[] = [];
-  let path: string | null = `/api/projects/1/events/?limit=${PAGE_SIZE}`;
+  const found: unknown[] = [];
+  let path: string | null = `/api/projects/1/${noun}/?limit=${PAGE_SIZE}`;
   while (path !== null) {
     const { body, status } = await client.send('GET', path, { key });
     expect(status).toBe(200);
-    uuids.push(...pickList(body, 'results').map((event) => pickText(event, 'id')));
+    found.push(...pickList(body, 'results'));
     const next: unknown = pick(body, 'next');
     const url = typeof next === 'string' ? new URL(next) : null;
     path = url === null ? null : url.pathname + url.search;
   }
-  return uuids;
+  return found;
 }
 
-/** Whether the person of the id has what both ids of its batch were given. */
-async function isWhole(distinctId: string): Promise<unknown> {
-  const body = { token: KEYS.BURGEE_PROJECT_API_KEY, distinct_id: distinctId };
-  const reply = await client.send('POST', '/flags?v=2', { body });
-  return pick(reply.body, 'flags', 'whole', 'enabled');
+/** The person of a batch that has what both of its persons were given. */
+function wholePerson(batch: number) {
+  return {
+    distinct_ids: [anonymousId(batch), userId(batch)],
+    properties: { anonymous: batch, identified: batch },
+    is_identified: true,
+  };
+}
+
+/** Calls and different users of the flag that every batch calls twice. */
+async function readCalls(): Promise<unknown[]> {
+  const key = KEYS.BURGEE_PERSONAL_API_KEY;
+  const { body } = await client.send('GET', `/api/projects/1/dashboards/${dashboardId}/`, { key });
+  return [
+    pick(body, 'tiles', 0, 'insight', 'result', 0, 'count'),
+    pick(body, 'tiles', 1, 'insight', 'result', 0, 'aggregated_value'),
+  ];
 }
 
 beforeAll(async () => {
   port = await freePort();
   await start();
   client = createHttpClient(`http://127.0.0.1:${port}`);
-  const isSet = (key: string) => ({ key, type: 'person', operator: 'is_set', value: 'is_set' });
   const created = await client.send('POST', '/api/projects/1/feature_flags/', {
     key: KEYS.BURGEE_PERSONAL_API_KEY,
-    body: {
-      key: 'whole',
-      filters: {
-        groups: [
-          { properties: [isSet('anonymous'), isSet('identified')], rollout_percentage: 100 },
-        ],
-      },
-    },
+    body: { key: CALLED_FLAG, _should_create_usage_dashboard: true },
   });
   expect(created.status, created.text).toBe(201);
+  dashboardId = pickNumber(created.body, 'usage_dashboard');
   load = startCrashLoad(`http://127.0.0.1:${port}`, KEYS.BURGEE_PROJECT_API_KEY);
 }, START_TIMEOUT_MS);
 
@@ -134,10 +140,10 @@ describe('under load', () => {
   );
 
   it(
-    'every acknowledged event is there once, and every person is whole',
+    'every acknowledged event is there once and counted once, and every person is whole',
     async () => {
       await load.stop();
-      const uuids = await readStoredUuids();
+      const uuids = (await readAll('events')).map((event) => pickText(event, 'id'));
       const stored = new Set(uuids);
       const lost = [...load.acknowledged].filter((uuid) => !stored.has(uuid));
       console.log(
@@ -147,12 +153,16 @@ describe('under load', () => {
       expect(lost).toEqual([]);
       expect(uuids).toHaveLength(stored.size);
       expect(stored.size).toBe(load.sent.size);
-      for (const batch of load.batches.slice(-PERSONS_CHECKED)) {
-        expect([await isWhole(anonymousId(batch)), await isWhole(userId(batch))]).toEqual([
-          true,
-          true,
-        ]);
+      const persons = await readAll('persons');
+      const whole = load.batches.toSorted((a, b) => a - b).map(wholePerson);
+      expect(persons).toHaveLength(whole.length);
+      const byBatch = new Map(
+        persons.map((person) => [pick(person, 'properties', 'identified'), person]),
+      );
+      for (const expected of whole) {
+        expect(byBatch.get(expected.properties.identified)).toMatchObject(expected);
       }
+      expect(await readCalls()).toEqual([2 * whole.length, whole.length]);
     },
     ROUND_TIMEOUT_MS + ROUNDS * 2_000,
   );
