@@ -149,6 +149,19 @@ describe('pruneFlagUsage', () => {
       expect(series.map(({ flag_key }) => flag_key)).toEqual(['kept']);
     },
   );
+
+  it('passes over what capture is changing, without waiting, and takes it the next time', async () => {
+    const options = { now: new Date('2026-06-30T12:00:00Z'), retentionDays: 90 };
+    const tables = ['flag_usage_days', 'flag_usage_users'] as const;
+    await use('busy');
+    await database.db.transaction(async (tx) => {
+      for (const table of tables) expect(await tx(table).forUpdate()).toHaveLength(1);
+      await pruneFlagUsage(database.db, options);
+    });
+    for (const table of tables) expect(await database.db(table)).toHaveLength(1);
+    await pruneFlagUsage(database.db, options);
+    for (const table of tables) expect(await database.db(table)).toEqual([]);
+  });
 });
 
 describe('keepFlagUsage', () => {

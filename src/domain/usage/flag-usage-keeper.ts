@@ -97,10 +97,29 @@ export async function pruneFlagUsage(
 ): Promise<void> {
   const cutoff = new Date(now.getTime() - retentionDays * DAY_MS);
   const day = cutoff.toISOString().slice(0, 10);
-  await db('flag_usage_users').where('day', '<', day).delete();
-  await db('flag_usage_days').where('day', '<', day).delete();
+  while (await deleteBefore(db, 'flag_usage_users', day)) {}
+  while (await deleteBefore(db, 'flag_usage_days', day)) {}
   await pruneSeries(db, cutoff);
   while (await pruneVisitors(db)) {}
+}
+
+/**
+ * Deletes some rows of earlier days; returns whether there may be more. Capture changes them too, in
+ * an order of its own: rows that it holds are passed over and come next time, so neither waits for
+ * the other.
+ */
+async function deleteBefore(
+  db: Db,
+  table: 'flag_usage_users' | 'flag_usage_days',
+  day: string,
+): Promise<boolean> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `DELETE FROM ?? WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM ?? WHERE day < ?::date LIMIT ? FOR UPDATE SKIP LOCKED
+     ))`,
+    [table, table, day, PRUNED_ROWS_MAX],
+  );
+  return rowCount === PRUNED_ROWS_MAX;
 }
 
 async function pruneSeries(db: Db, cutoff: Date): Promise<void> {
@@ -136,5 +155,7 @@ async function pruneVisitors(db: Db): Promise<boolean> {
   return idle.rows.length > 0;
 }
 
+/** Few enough that capture does not wait long for any of them. */
+const PRUNED_ROWS_MAX = 10_000;
 const PRUNED_VISITORS_MAX = 10_000;
 const USED_NOTHING = 'NOT EXISTS (SELECT FROM flag_usage_users AS u WHERE u.user_id = -v.id)';
