@@ -196,14 +196,23 @@ function close(document: unknown, value: unknown): unknown {
     Object.entries(value).map(([key, item]) => [key, close(document, item)]),
   );
   const isNamed = copy.type === 'object' && copy.properties !== undefined;
-  return isNamed ? { additionalProperties: false, ...copy } : copy;
+  return isNamed ? { additionalProperties: false, ...copy, properties: propertiesOf(copy) } : copy;
+}
+
+/** The properties of an object schema, under the other names that they are sent under too. */
+function propertiesOf(schema: unknown): Record<string, unknown> {
+  const properties = recordOf(pick(schema, 'properties'));
+  for (const [alias, name] of entriesOf(pick(schema, 'x-field-aliases'))) {
+    properties[alias] = properties[String(name)];
+  }
+  return properties;
 }
 
 /** One object schema with the properties of several. */
 function join(document: unknown, parts: readonly unknown[]): object {
   const schemas = parts.map((part) => resolve(document, part));
   const required = schemas.flatMap((schema) => Object.values(recordOf(pick(schema, 'required'))));
-  const properties = schemas.map((schema) => recordOf(pick(schema, 'properties')));
+  const properties = schemas.map(propertiesOf);
   return { type: 'object', required, properties: Object.assign({}, ...properties) };
 }
 

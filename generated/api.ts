@@ -2726,7 +2726,10 @@ export interface components {
             sdk: string;
             /** @description Its version; empty for `other`. */
             sdk_version: string;
-            /** @description How many requests. */
+            /**
+             * Format: int64
+             * @description How many requests.
+             */
             requests: number;
         };
         /** @description What the requests of this month make of the quota. */
@@ -2736,9 +2739,15 @@ export interface components {
              * @description The first day of the month.
              */
             date_from: string;
-            /** @description Evaluations count once, definitions ten times, and definitions that had not changed count nothing. */
+            /**
+             * Format: int64
+             * @description Evaluations count once, definitions ten times, and definitions that had not changed count nothing.
+             */
             used: number;
-            /** @description How much is allowed; null is any. */
+            /**
+             * Format: int64
+             * @description How much is allowed; null is any.
+             */
             quota: number | null;
         };
         /** @description What an SDK needs in order to evaluate flags itself. */
@@ -2804,6 +2813,8 @@ export interface components {
             /** @description The variant, true or false. */
             value: boolean | string;
         };
+        /** @description Text, a number, true or false. */
+        Scalar: string | number | boolean;
         /**
          * @description Who is asking. Unknown fields are ignored; null counts as absent.
          *
@@ -2819,17 +2830,17 @@ export interface components {
             /** @description The id of the person, text or number. Only its first 200 characters count. */
             distinct_id?: (string | null) | number;
             /** @description The key of the group by group type. An empty list counts as an empty object. */
-            groups?: ({
+            groups?: {
                 [key: string]: unknown;
-            } | null) | unknown[];
+            };
             /** @description Properties that go before the stored ones. An empty list counts as an empty object. */
-            person_properties?: ({
+            person_properties?: {
                 [key: string]: unknown;
-            } | null) | unknown[];
+            };
             /** @description Properties by group type that go before the stored ones. An empty list counts as an empty object. */
-            group_properties?: ({
+            group_properties?: {
                 [key: string]: unknown;
-            } | null) | unknown[];
+            };
             /** @description The device, for flags that are bucketed by device. */
             $device_id?: string | null;
             /** @description The id before the person logged in. */
@@ -2858,12 +2869,13 @@ export interface components {
              * @description Names this reply in events and logs.
              */
             requestId: string;
-            /** @description Milliseconds since 1970. */
+            /**
+             * Format: int64
+             * @description Milliseconds since 1970.
+             */
             evaluatedAt: number;
-            /** @description Present with `feature_flags` when the month's quota is used up. */
+            /** @description Present with `feature_flags` when the month's quota is used up. Sent as `quota_limited` too, the name that one SDK reads. */
             quotaLimited?: string[];
-            /** @description The same under the name that one SDK reads. */
-            quota_limited?: string[];
             /** @description How bodies may be packed. */
             supportedCompression?: string[];
             /** @description Kept for clients that read it. */
@@ -2970,12 +2982,13 @@ export interface components {
              * @description Names this reply in events and logs.
              */
             requestId: string;
-            /** @description Milliseconds since 1970. */
+            /**
+             * Format: int64
+             * @description Milliseconds since 1970.
+             */
             evaluatedAt: number;
-            /** @description Present with `feature_flags` when the month's quota is used up. */
+            /** @description Present with `feature_flags` when the month's quota is used up. Sent as `quota_limited` too, the name that one SDK reads. */
             quotaLimited?: string[];
-            /** @description The same under the name that one SDK reads. */
-            quota_limited?: string[];
             /** @description How bodies may be packed. */
             supportedCompression?: string[];
             /** @description Kept for clients that read it. */
@@ -3011,23 +3024,32 @@ export interface components {
             /** @description Whether an active flag exists; browser SDKs ask for none otherwise. */
             hasFeatureFlags?: boolean;
         };
-        /** @description The oldest shapes, for `/decide` with `v` 1 and 2. */
-        DecideFlagValues: {
-            /** @description The keys of the flags that are on, or their values by key. */
-            featureFlags: string[] | {
+        /** @description The oldest shape, for `/decide` with `v=1`. */
+        OldestFlagKeys: components["schemas"]["OldestReply"] & {
+            /** @description The keys of the flags that are on. */
+            featureFlags: string[];
+        };
+        /** @description The shape for `/decide` with `v=2`. */
+        OldestFlagValues: components["schemas"]["OldestReply"] & {
+            /** @description The variant, or true, of the flags that are on, by key. */
+            featureFlags: {
                 [key: string]: unknown;
             };
+        };
+        /** @description What the oldest shapes have beside the flags. */
+        OldestReply: {
             /**
              * Format: uuid
              * @description Names this reply in events and logs.
              */
             requestId: string;
-            /** @description Milliseconds since 1970. */
+            /**
+             * Format: int64
+             * @description Milliseconds since 1970.
+             */
             evaluatedAt: number;
-            /** @description Present with `feature_flags` when the month's quota is used up. */
+            /** @description Present with `feature_flags` when the month's quota is used up. Sent as `quota_limited` too, the name that one SDK reads. */
             quotaLimited?: string[];
-            /** @description The same under the name that one SDK reads. */
-            quota_limited?: string[];
             /** @description How bodies may be packed. */
             supportedCompression?: string[];
             /** @description Kept for clients that read it. */
@@ -3128,7 +3150,7 @@ export interface components {
             hasFeatureFlags: boolean;
         };
         /** @description An event, a batch of events, or a list of events. */
-        CaptureRequest: components["schemas"]["CaptureEvent"] | components["schemas"]["CaptureBatch"] | components["schemas"]["CaptureEvent"][];
+        CaptureRequest: components["schemas"]["CaptureEvent"] | components["schemas"]["CaptureBatch"];
         /** @description An event. `$set` and `$set_once` write properties of the person; an event `$groupidentify` writes properties of a group. */
         CaptureEvent: {
             /** @description The project API key; `token` is another name of it. */
@@ -3146,7 +3168,7 @@ export interface components {
             /** @description When it happened; a time without a zone is UTC. */
             timestamp?: (string | null) | number;
         };
-        /** @description A batch of events of one project. */
+        /** @description A batch of events of one project. Older clients send the bare list of its events. */
         CaptureBatch: {
             /** @description The project API key. */
             api_key?: string;
@@ -7466,7 +7488,7 @@ export interface operations {
                      *       "evaluatedAt": 1767225600000
                      *     }
                      */
-                    "application/json": components["schemas"]["FlagValues"] | components["schemas"]["LegacyFlagValues"] | components["schemas"]["DecideFlagValues"];
+                    "application/json": components["schemas"]["FlagValues"] | components["schemas"]["LegacyFlagValues"] | components["schemas"]["OldestFlagValues"] | components["schemas"]["OldestFlagKeys"];
                 };
             };
             /** @description The body cannot be decoded, or says nobody to decide for. */

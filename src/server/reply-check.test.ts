@@ -5,6 +5,13 @@ import { jsonReply, textReply } from './error-reply.ts';
 import { createReplyCheck } from './reply-check.ts';
 import type { WireReply } from './wire.ts';
 
+const SIZED = {
+  type: 'object' as const,
+  required: ['size'],
+  properties: { size: { type: 'integer' as const } },
+  'x-field-aliases': { length: 'size' },
+};
+
 const RESPONSES: OpenAPIV3.ResponsesObject = {
   '200': {
     description: 'A thing.',
@@ -15,10 +22,7 @@ const RESPONSES: OpenAPIV3.ResponsesObject = {
     content: {
       'application/json': {
         schema: {
-          allOf: [
-            { $ref: '#/components/schemas/Part' },
-            { type: 'object', required: ['size'], properties: { size: { type: 'integer' } } },
-          ],
+          allOf: [{ $ref: '#/components/schemas/Part' }, SIZED],
         },
       },
     },
@@ -99,6 +103,7 @@ describe('a reply that keeps to the contract', () => {
       jsonReply(200, { ...RIGHT, free: { b: 1 } }),
     ],
     ['a body that is described in parts', jsonReply(201, { name: 'a', size: 1 })],
+    ['a field under its other name too', jsonReply(201, { name: 'a', size: 1, length: 1 })],
     ['a status without a body', withoutBody(304)],
     ['text', textReply(400, 'anything')],
     ['a body whose response is shared', jsonReply(404, { detail: 'Not found.' })],
@@ -129,6 +134,11 @@ describe('a reply that breaks the contract', () => {
       /additional/,
     ],
     ['a field that no part has', jsonReply(201, { name: 'a', size: 1, x: 1 }), /additional/],
+    [
+      'a wrong type under another name',
+      jsonReply(201, { name: 'a', size: 1, length: '' }),
+      /body\/length must be integer/,
+    ],
     ['a field of one part missing', jsonReply(201, { name: 'a' }), /required property 'size'/],
     ['an undeclared status', jsonReply(418, {}), /the status 418 is not declared/],
     ['a wrong media type', textReply(200, 'x'), /text\/plain instead of application\/json/],

@@ -3,6 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { OpenAPIV3 } from 'openapi-types';
 import type { ContractOperation } from './contract-document.ts';
+import { readFieldAliases } from './field-aliases.ts';
 import type { WireReply } from './wire.ts';
 
 /** What is wrong with a reply in the eyes of the contract, or null. */
@@ -86,8 +87,19 @@ function close(value: unknown, definition: OpenAPIV3.Document): unknown {
   );
   const isNamed = value.type === 'object' && isRecord(value.properties);
   return isNamed && !('additionalProperties' in value)
-    ? { ...copy, additionalProperties: false }
+    ? {
+        ...copy,
+        properties: close(propertiesOf(value), definition),
+        additionalProperties: false,
+      }
     : copy;
+}
+
+/** The properties of an object schema, under the other names that they are sent under too. */
+function propertiesOf(schema: Record<string, unknown>): Record<string, unknown> {
+  const properties = isRecord(schema.properties) ? { ...schema.properties } : {};
+  for (const [alias, name] of readFieldAliases(schema)) properties[alias] = properties[name];
+  return properties;
 }
 
 /** One object schema for several: closed one by one, each would refuse what the others allow. */
@@ -96,7 +108,7 @@ function joinParts(parts: readonly unknown[], definition: OpenAPIV3.Document): o
   return {
     type: 'object',
     required: schemas.flatMap(({ required }) => (Array.isArray(required) ? required : [])),
-    properties: Object.assign({}, ...schemas.map(({ properties }) => properties)),
+    properties: Object.assign({}, ...schemas.map(propertiesOf)),
   };
 }
 
