@@ -148,6 +148,16 @@ describe('an evaluation request', () => {
     );
   });
 
+  it.each([
+    [{ groups: 'acme' }, 'groups must not be a text, a number, true or false'],
+    [{ person_properties: 5 }, 'person_properties must not be a text, a number, true or false'],
+    [{ group_properties: [{}] }, 'group_properties must NOT have more than 0 items'],
+    [{ flag_keys_to_evaluate: 'a' }, 'flag_keys_to_evaluate must be array'],
+  ])('says which field of %j is wrong, and how', async (fields, complaint) => {
+    const reply = await burgee.request('POST', '/flags', { body: { ...bodyOf(), ...fields } });
+    expect(reply.text).toContain(`invalid JSON: ${complaint}`);
+  });
+
   it('is refused with 413 over 2 MiB as sent and over 4 MiB inflated', async () => {
     const large = JSON.stringify({ ...bodyOf(), filler: 'x'.repeat(4_194_304) });
     for (const raw of [large.slice(0, 2_097_153), gzipSync(large)]) {

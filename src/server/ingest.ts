@@ -133,7 +133,7 @@ function refuseShape(operation: ContractOperation, body: unknown, finding: Error
   const field = [nameAsSent(body, operation.fieldAliases, name), ...inside].join('.');
   const subject = field === '' ? 'the body' : field;
   const where = place === 'query' ? `query parameter ${subject}` : subject;
-  const complaint = `${where} ${finding.message ?? 'is not valid'}`;
+  const complaint = `${where} ${describeFinding(finding)}`;
   if (operation.errorStyle !== 'evaluation') {
     return textReply(400, `failed to hydrate events from request: ${complaint}`);
   }
@@ -141,6 +141,11 @@ function refuseShape(operation: ContractOperation, body: unknown, finding: Error
     400,
     evaluationRefusal(place === 'query' ? complaint : `invalid JSON: ${complaint}`),
   );
+}
+
+/** The one thing that the contract rules out by `not`, in requests of this kind, is a lone value. */
+function describeFinding({ keyword, message = 'is not valid' }: ErrorObject): string {
+  return keyword === 'not' ? 'must not be a text, a number, true or false' : message;
 }
 
 function evaluationRefusal(reason: string): string {
