@@ -7679,7 +7679,20 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["CapturedReply"];
+            /** @description The events are stored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": "Ok"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Captured"];
+                };
+            };
             /** @description Stored; the reply to `beacon=1`. */
             204: {
                 headers: {

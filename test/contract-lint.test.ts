@@ -31,6 +31,7 @@ const BAD_CONTRACT = {
         },
         responses: {
           200: { description: 'ok', content: { 'application/json': { schema: {} } } },
+          201: { description: 'created' },
         },
       },
     },
