@@ -1746,7 +1746,7 @@ export interface components {
             flag_key: string;
             /** @description The variant, true or false. */
             result: boolean | string;
-            /** @description The stable name of the reason. */
+            /** @description The stable name of the reason, one of the codes of `FlagReason`. */
             reason: string;
             /** @description The reason for a person. */
             reason_description: string;
@@ -1810,17 +1810,18 @@ export interface components {
             reason: string;
             /** @description Whether the reason tells of the rollout, and not of calls or switches. */
             reason_states_rollout: boolean;
-            /** @description How far the flag is rolled out, by its filters alone. */
-            rollout: {
-                /** @description Whether everybody gets the flag, and all of them the same variant. */
-                effectively_full_rollout: boolean;
-                /** @description Whether a condition has property filters. */
-                has_targeting_conditions: boolean;
-                /** @description The highest of all conditions, where null is 100; 0 without conditions. */
-                max_rollout_percentage: number;
-                /** @description Whether the flag has variants. */
-                is_multivariate: boolean;
-            };
+            rollout: components["schemas"]["FlagRollout"];
+        };
+        /** @description How far a flag is rolled out, by its filters alone. */
+        FlagRollout: {
+            /** @description Whether everybody gets the flag, and all of them the same variant. */
+            effectively_full_rollout: boolean;
+            /** @description Whether a condition has property filters. */
+            has_targeting_conditions: boolean;
+            /** @description The highest of all conditions, where null is 100; 0 without conditions. */
+            max_rollout_percentage: number;
+            /** @description Whether the flag has variants. */
+            is_multivariate: boolean;
         };
         /** @description What a status that cannot be found is answered with. */
         UnknownFlagStatus: {
@@ -1897,21 +1898,23 @@ export interface components {
                 timezone: string;
             } | null;
             /** @description Every project that the key reaches, lowest id first. */
-            projects: {
-                /** @description The id of the project. */
-                id: number;
-                /**
-                 * Format: uuid
-                 * @description The stable id of the project.
-                 */
-                uuid: string;
-                /** @description The name of the project. */
-                name: string;
-                /** @description The project API key, which is public. */
-                api_token: string;
-                /** @description The IANA time zone of the project. */
-                timezone: string;
-            }[];
+            projects: components["schemas"]["ProjectReference"][];
+        };
+        /** @description A project, without its settings. */
+        ProjectReference: {
+            /** @description The id of the project. */
+            id: number;
+            /**
+             * Format: uuid
+             * @description The stable id of the project.
+             */
+            uuid: string;
+            /** @description The name of the project. */
+            name: string;
+            /** @description The project API key, which is public. */
+            api_token: string;
+            /** @description The IANA time zone of the project. */
+            timezone: string;
         };
         /** @description The writable fields of the caller. Unknown fields are ignored. */
         CurrentUserInput: {
@@ -1954,9 +1957,15 @@ export interface components {
         ProjectPage: {
             /** @description How many there are in all. */
             count: number;
-            /** @description The next page. */
+            /**
+             * Format: uri
+             * @description Link to the next page.
+             */
             next: string | null;
-            /** @description The page before. */
+            /**
+             * Format: uri
+             * @description Link to the page before.
+             */
             previous: string | null;
             /** @description The projects of this page. */
             results: components["schemas"]["Project"][];
@@ -2086,7 +2095,10 @@ export interface components {
         };
         /** @description One page of persons. */
         PersonPage: {
-            /** @description The next page. */
+            /**
+             * Format: uri
+             * @description Link to the next page.
+             */
             next: string | null;
             /** @description The persons of this page. */
             results: components["schemas"]["Person"][];
@@ -2109,7 +2121,10 @@ export interface components {
         };
         /** @description One page of groups. */
         GroupPage: {
-            /** @description The next page. */
+            /**
+             * Format: uri
+             * @description Link to the next page.
+             */
             next: string | null;
             /** @description The groups of this page. */
             results: components["schemas"]["Group"][];
@@ -2119,8 +2134,17 @@ export interface components {
          *
          *     - `groups`: the conditions, tried in order. Each has `properties` (property filters, all of
          *       which have to match), `rollout_percentage` (0 to 100, null is 100), `variant` (overrides
-         *       the drawn variant) and `aggregation_group_type_index`. In replies a property filter on a
-         *       cohort also has `cohort_name`, null when there is no such cohort.
+         *       the drawn variant) and `aggregation_group_type_index`.
+         *     - A property filter has `key`, `type` (`person`, `group`, `cohort` or `flag`), `operator`,
+         *       `value` and `negation`. On a cohort `key` is `id`, `value` the id and `operator` `in` or
+         *       `not_in`; on a flag `key` is the id as text, `value` true, false or a variant, and
+         *       `operator` `flag_evaluates_to`. In replies one on a cohort also has `cohort_name`, null
+         *       when there is no such cohort.
+         *     - Operators on properties: `exact`, `is_not`, `is_set`, `is_not_set`, `icontains`,
+         *       `not_icontains`, `icontains_multi`, `not_icontains_multi`, `starts_with`,
+         *       `not_starts_with`, `ends_with`, `not_ends_with`, `regex`, `not_regex`, `gt`, `gte`, `lt`,
+         *       `lte`, `between`, `not_between`, `is_date_exact`, `is_date_before`, `is_date_after`, and
+         *       `semver_` with `eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `tilde`, `caret` or `wildcard`.
          *     - `multivariate.variants`: `key`, `name` and `rollout_percentage`; they sum to 100.
          *     - `payloads`: JSON text by variant key, or under `true` for a flag without variants.
          *     - `aggregation_group_type_index`: decide for groups of this type instead of persons.
@@ -2224,20 +2248,22 @@ export interface components {
         /** @description What became of each flag. */
         BulkDeleteResult: {
             /** @description The flags that are deleted now. */
-            deleted: {
-                /** @description The id of the flag. */
-                id: number;
-                /** @description The key of the flag. */
-                key: string;
-                /**
-                 * @description How far the flag had got when it was deleted.
-                 * @enum {string}
-                 */
-                rollout_state: "fully_rolled_out" | "not_rolled_out" | "partial";
-                /** @description The variant that everybody had, if there was one. */
-                active_variant: string | null;
-            }[];
+            deleted: components["schemas"]["DeletedFlag"][];
             errors: components["schemas"]["BulkFailures"];
+        };
+        /** @description A flag that was deleted. */
+        DeletedFlag: {
+            /** @description The id of the flag. */
+            id: number;
+            /** @description The key of the flag. */
+            key: string;
+            /**
+             * @description How far the flag had got when it was deleted.
+             * @enum {string}
+             */
+            rollout_state: "fully_rolled_out" | "not_rolled_out" | "partial";
+            /** @description The variant that everybody had, if there was one. */
+            active_variant: string | null;
         };
         /** @description A change of the tags of several flags. */
         BulkUpdateTags: {
@@ -2253,25 +2279,29 @@ export interface components {
         /** @description What became of each flag. */
         BulkUpdateTagsResult: {
             /** @description The flags that have the tags now. */
-            updated: {
-                /** @description The id of the flag. */
-                id: number;
-                /** @description The key of the flag. */
-                key: string;
-                /** @description All of its tags. */
-                tags: string[];
-            }[];
+            updated: components["schemas"]["TaggedFlag"][];
             errors: components["schemas"]["BulkFailures"];
         };
+        /** @description A flag with its tags. */
+        TaggedFlag: {
+            /** @description The id of the flag. */
+            id: number;
+            /** @description The key of the flag. */
+            key: string;
+            /** @description All of its tags. */
+            tags: string[];
+        };
         /** @description What was left as it is, and why. */
-        BulkFailures: {
+        BulkFailures: components["schemas"]["BulkFailure"][];
+        /** @description A flag that was left as it is. */
+        BulkFailure: {
             /** @description The id as it was sent. */
             id: unknown;
             /** @description The key of the flag, if there is one. */
             key?: string;
             /** @description Why, for a person. */
             reason: string;
-        }[];
+        };
         /** @description One page of flags, with links to its neighbours. */
         FeatureFlagPage: {
             /** @description How many flags there are in all. */
@@ -2337,14 +2367,8 @@ export interface components {
             id: string | null;
             /** @description One entry for each changed field. */
             changes: components["schemas"]["ActivityChange"][];
-            /** @description Not used by flags. */
-            merge: {
-                [key: string]: unknown;
-            } | null;
-            /** @description The background job that did it, if one did. */
-            trigger: {
-                [key: string]: unknown;
-            } | null;
+            merge: components["schemas"]["ActivityMerge"];
+            trigger: components["schemas"]["ActivityTrigger"];
             /** @description The key of the flag after the change. */
             name: string | null;
             /** @description Not used by flags. */
@@ -2352,6 +2376,24 @@ export interface components {
             /** @description Not used by flags. */
             type: string | null;
         };
+        /** @description What was merged into what. Always null, because flags are never merged. */
+        ActivityMerge: {
+            /** @description The kind of thing that was merged. */
+            type: string;
+            /** @description What was merged. */
+            source: unknown;
+            /** @description What it was merged into. */
+            target: unknown;
+        } | null;
+        /** @description The background job that did it. Always null, because people and their programs do. */
+        ActivityTrigger: {
+            /** @description The kind of job. */
+            job_type: string;
+            /** @description The id of the job. */
+            job_id: string;
+            /** @description What the job was told. */
+            payload: unknown;
+        } | null;
         /** @description The change of one field. */
         ActivityChange: {
             /** @description The kind of thing that changed. */
@@ -2595,12 +2637,12 @@ export interface components {
             count: number;
             /**
              * Format: uri
-             * @description The next page.
+             * @description Link to the next page.
              */
             next: string | null;
             /**
              * Format: uri
-             * @description The page before.
+             * @description Link to the page before.
              */
             previous: string | null;
             /** @description The dashboards. */
@@ -2701,12 +2743,12 @@ export interface components {
             count: number;
             /**
              * Format: uri
-             * @description The next page.
+             * @description Link to the next page.
              */
             next: string | null;
             /**
              * Format: uri
-             * @description The page before.
+             * @description Link to the page before.
              */
             previous: string | null;
             /** @description The counts. */
@@ -2784,10 +2826,16 @@ export interface components {
             has_encrypted_payloads: boolean;
             /** @description One more with each update. */
             version: number;
-            /** @description Which kind of SDK gets the flag. */
-            evaluation_runtime: string;
-            /** @description Which id decides the bucket. */
-            bucketing_identifier: string;
+            /**
+             * @description Which kind of SDK gets the flag.
+             * @enum {string}
+             */
+            evaluation_runtime: "all" | "client" | "server";
+            /**
+             * @description Which id decides the bucket.
+             * @enum {string}
+             */
+            bucketing_identifier: "distinct_id" | "device_id";
             /** @description Contexts that the flag is limited to. */
             evaluation_tags: string[];
             /** @description The newer name of `evaluation_tags`, with the same content. */
@@ -2797,15 +2845,16 @@ export interface components {
         ExplainedValue: {
             /** @description The variant, true or false. */
             value: boolean | string;
-            /** @description Why the flag has its value. */
-            evaluation: {
-                /** @description The stable name of the reason. */
-                reason: string;
-                /** @description Which condition decided, counted from 0. */
-                condition_index: number | null;
-                /** @description The reason for a person. */
-                description?: string;
-            };
+            evaluation: components["schemas"]["ValueExplanation"];
+        };
+        /** @description Why the flag has its value. */
+        ValueExplanation: {
+            /** @description The stable name of the reason: `disabled` for a flag that is off, else one of the codes of `FlagReason`. */
+            reason: string;
+            /** @description Which condition decided, counted from 0. */
+            condition_index: number | null;
+            /** @description The reason for a person; absent for a flag that is off. */
+            description?: string;
         };
         /** @description A flag and its value for the caller. */
         MyFlag: {
@@ -2945,7 +2994,14 @@ export interface components {
         };
         /** @description Why the flag has its value. */
         FlagReason: {
-            /** @description The stable name of the reason. */
+            /**
+             * @description The stable name of the reason. Of an answer: `condition_match`, `super_condition_value`,
+             *     `holdout_condition_value`, `out_of_rollout_bound`, `no_condition_match`,
+             *     `no_group_type`, `flag_disabled` or `missing_dependency`. Of a flag that could not be
+             *     decided: `flag_data_parsing_error`, `cohort_filters_parsing_error`,
+             *     `dependency_not_found_cohort`, `dependency_cycle_cohort`, `dependency_failed` or
+             *     `database_unavailable`.
+             */
             code: string;
             /** @description Which condition decided, counted from 0. */
             condition_index: number | null;
@@ -3288,14 +3344,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "type": "validation_error",
-                 *       "code": "unique",
-                 *       "detail": "There is already a feature flag with this key.",
-                 *       "attr": "key"
-                 *     }
-                 */
                 "application/json": components["schemas"]["Error"];
             };
         };
@@ -3403,7 +3451,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is not JSON. */
+        /** @description The body is of another media type than the operation takes. */
         UnsupportedMediaType: {
             headers: {
                 [name: string]: unknown;
@@ -4431,11 +4479,7 @@ export interface operations {
             /** @description Whether there are such flags, and which. */
             200: {
                 headers: {
-                    /**
-                     * @description Always `true`.
-                     * @example true
-                     */
-                    Deprecation?: string;
+                    Deprecation: components["headers"]["Deprecation"];
                     /**
                      * @description The date from which the operation may be gone.
                      * @example Thu, 22 Jan 2026 00:00:00 GMT
@@ -5584,17 +5628,12 @@ export interface operations {
                  *           "type": "AND",
                  *           "values": [
                  *             {
-                 *               "type": "OR",
-                 *               "values": [
-                 *                 {
-                 *                   "key": "plan",
-                 *                   "type": "person",
-                 *                   "operator": "exact",
-                 *                   "value": [
-                 *                     "pro",
-                 *                     "team"
-                 *                   ]
-                 *                 }
+                 *               "key": "plan",
+                 *               "type": "person",
+                 *               "operator": "exact",
+                 *               "value": [
+                 *                 "pro",
+                 *                 "team"
                  *               ]
                  *             },
                  *             {
