@@ -1,11 +1,12 @@
 import type { Tx } from '../database/db.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
 
 /**
  * Moves the cohort memberships of an absorbed person to the one that absorbed it. A cohort that
  * both were in has one member less afterwards.
  */
 export async function moveCohortMemberships(
-  tx: Tx,
+  tx: Statements,
   _projectId: number,
   fromPersonId: number,
   toPersonId: number,

@@ -24,7 +24,7 @@ export async function guardedTransaction<Result>(
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
   const connection: unknown = await db.client.acquireConnection();
-  const timer = setTimeout(() => cut(connection), limits.totalMs);
+  const timer = setTimeout(() => cutConnection(connection), limits.totalMs);
   try {
     return await db.transaction(
       async (tx) => {
@@ -49,6 +49,7 @@ export async function guardedTransaction<Result>(
   }
 }
 
-function cut(connection: unknown): void {
+/** Ends a connection without a word to the server, which may not be listening. */
+export function cutConnection(connection: unknown): void {
   if (connection instanceof pg.Client) connection.connection.stream.destroy();
 }

@@ -1,11 +1,12 @@
 import { isDatabaseOutage, toDomainError } from '../database/database-error.ts';
-import type { Db, Tx } from '../database/db.ts';
+import type { Db } from '../database/db.ts';
 import { guardedTransaction, type TransactionLimits } from '../database/guarded-transaction.ts';
+import { pipelinedTransaction, type Statements } from '../database/pipelined-transaction.ts';
 import { DomainError, unavailable } from '../errors.ts';
 import type { RefusedMerge } from '../persons/persons-writes.ts';
 import { CaptureError } from './capture-error.ts';
 import { ensurePartitions, toDay } from './event-partitions.ts';
-import { type PreparedEvent, writeEvents } from './events-writes.ts';
+import { type PreparedEvent, sendEvents } from './events-writes.ts';
 import type { CaptureRequest } from './request-queue.ts';
 
 /** The day after is made as well, so that midnight finds its partition ready. */
@@ -40,7 +41,7 @@ export interface CommitOptions {
    */
   readonly onGroupTypesAdded: (
     projectId: number,
-    tx: Tx,
+    tx: Statements,
   ) => Promise<(() => Promise<void>) | undefined>;
   /** Told after the commit of each merge of two persons that was asked for and did not happen. */
   readonly onMergeRefused?: (refused: RefusedMerge) => void;
@@ -65,32 +66,30 @@ export function createCommit(options: CommitOptions): CommitRequests {
   const { db, onGroupTypesAdded, onMergeRefused, limits = LIMITS, log } = options;
   const readyDays = new Set<string>();
 
-  /** Only a commit makes them ready, since it is in its transaction that they are made. */
-  async function preparePartitions(tx: Tx, events: readonly PreparedEvent[]): Promise<string[]> {
-    const newDays = new Set<string>();
+  /** In a transaction of their own, once for each day. */
+  async function preparePartitions(events: readonly PreparedEvent[]): Promise<void> {
     for (const { receivedAt } of events) {
       const day = toDay(receivedAt);
-      if (readyDays.has(day) || newDays.has(day)) continue;
-      await ensurePartitions(tx, receivedAt, PARTITION_DAYS);
-      newDays.add(day);
+      if (readyDays.has(day)) continue;
+      await guardedTransaction(db, limits, (tx) =>
+        ensurePartitions(tx, receivedAt, PARTITION_DAYS),
+      );
+      readyDays.add(day);
     }
-    return [...newDays];
   }
 
   async function write(events: readonly PreparedEvent[]): Promise<void> {
+    await preparePartitions(events);
     const refusedMerges: RefusedMerge[] = [];
     const afterwards: ((() => Promise<void>) | undefined)[] = [];
-    const newDays = await guardedTransaction(db, limits, async (tx) => {
-      const newDays = await preparePartitions(tx, events);
-      await writeEvents(tx, events, {
+    await pipelinedTransaction(db, limits, (tx) =>
+      sendEvents(tx, events, {
         onGroupTypesAdded: async (projectId) => {
           afterwards.push(await onGroupTypesAdded(projectId, tx));
         },
         onMergeRefused: (refused) => refusedMerges.push(refused),
-      });
-      return newDays;
-    });
-    for (const day of newDays) readyDays.add(day);
+      }),
+    );
     for (const refused of refusedMerges) onMergeRefused?.(refused);
     for (const act of afterwards) {
       if (act !== undefined) await waitAtMost(limits.lockMs, act());

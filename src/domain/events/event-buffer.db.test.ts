@@ -63,7 +63,8 @@ describe('a commit', () => {
     const groupTypesAdded: number[] = [];
     const buffer = aBuffer({
       onGroupTypesAdded: async (id, tx) => {
-        expect(await tx('group_types').where({ project_id: id })).toHaveLength(1);
+        const types = 'SELECT 1 FROM group_types WHERE project_id = ?';
+        expect((await tx.raw(types, [id])).rows).toHaveLength(1);
         groupTypesAdded.push(id);
         return undefined;
       },

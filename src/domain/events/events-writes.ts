@@ -1,4 +1,4 @@
-import type { Tx } from '../database/db.ts';
+import { type Sent, type Statements, sendWith } from '../database/pipelined-transaction.ts';
 import type { JsonObject } from '../json.ts';
 import {
   applyGroupChanges,
@@ -8,15 +8,17 @@ import {
   readGroupChange,
 } from '../persons/groups-writes.ts';
 import {
-  applyPersonChanges,
   isDroppedEvent,
+  loadPersonLedgers,
   lockPersons,
   type PersonChange,
+  type PersonEntry,
   type RefusedMerge,
   readPersonChange,
+  sendPersonChanges,
   toStoredProperties,
 } from '../persons/persons-writes.ts';
-import { recordFlagUses } from '../usage/flag-usage-writes.ts';
+import { sendFlagUses } from '../usage/flag-usage-writes.ts';
 import { type FlagUse, readFlagUse } from '../usage/flag-use.ts';
 import type { CaptureEvent } from './capture-event.ts';
 import { toPlainArray, toTextArray } from './column-literals.ts';
@@ -91,36 +93,43 @@ export function prepareEvents(
  * revision, so group types come before the merges, which correct the counts of static cohorts.
  */
 export async function writeEvents(
-  tx: Tx,
+  tx: Statements,
+  prepared: readonly PreparedEvent[],
+  heard: EventsWritten,
+): Promise<void> {
+  const { rest } = await sendEvents(tx, prepared, heard);
+  await rest;
+}
+
+/** The same without waiting for the last statements, so that a commit can go with them. */
+export async function sendEvents(
+  tx: Statements,
   prepared: readonly PreparedEvent[],
   { onGroupTypesAdded, onMergeRefused }: EventsWritten,
-): Promise<void> {
+): Promise<Sent<void>> {
   // What is started together is one round trip; the server works it off in this order.
-  const [fresh, , knownTypes] = await Promise.all([
+  const [fresh, , ledgers, knownTypes] = await Promise.all([
     claimUuids(tx, prepared),
     lockPersons(
       tx,
       prepared.map(({ projectId }) => projectId),
     ),
+    // The lock comes first, so nobody changes what these find before the transaction ends.
+    loadPersonLedgers(tx, prepared.map(toPersonEntry)),
     loadGroupTypes(tx, prepared.map(toGroupEntry)),
   ]);
-  if (fresh.length === 0) return;
+  if (fresh.length === 0) return sendWith(undefined);
   const groupEntries = fresh.map(toGroupEntry);
   const groupTypes = await assignGroupTypes(tx, groupEntries, knownTypes);
   for (const projectId of groupTypes.projectIdsWithNewTypes) await onGroupTypesAdded(projectId);
-  const [personIds, groupProperties] = await Promise.all([
-    applyPersonChanges(
-      tx,
-      fresh.map((event) => ({ ...addressOf(event), change: event.personChange })),
-      onMergeRefused,
-    ),
+  const [{ result: personIds, rest: personsWritten }, groupProperties] = await Promise.all([
+    sendPersonChanges(tx, fresh.map(toPersonEntry), ledgers, onMergeRefused),
     applyGroupChanges(tx, groupEntries, groupTypes),
   ]);
   const propertiesJson = fresh.map((event, index) =>
     addProperties(event.propertiesJson, groupProperties[index] ?? null),
   );
-  await insertEvents(tx, fresh, personIds, propertiesJson);
-  await recordFlagUses(
+  const { rest: usesRecorded } = await sendFlagUses(
     tx,
     fresh.flatMap((event, index) => {
       const { projectId, distinctId, flagUse: use, timestamp, receivedAt } = event;
@@ -128,10 +137,19 @@ export async function writeEvents(
       return use === null ? [] : [{ projectId, distinctId, personId, use, timestamp, receivedAt }];
     }),
   );
+  return sendWith(
+    undefined,
+    personsWritten,
+    usesRecorded,
+    insertEvents(tx, fresh, personIds, propertiesJson),
+  );
 }
 
 /** Takes the uuids that nobody has stored yet and returns their events; the first one wins. */
-async function claimUuids(tx: Tx, prepared: readonly PreparedEvent[]): Promise<PreparedEvent[]> {
+async function claimUuids(
+  tx: Statements,
+  prepared: readonly PreparedEvent[],
+): Promise<PreparedEvent[]> {
   const byId = new Map<string, PreparedEvent>();
   for (const event of prepared) {
     if (!byId.has(event.id)) byId.set(event.id, event);
@@ -163,7 +181,7 @@ async function claimUuids(tx: Tx, prepared: readonly PreparedEvent[]): Promise<P
 }
 
 async function insertEvents(
-  tx: Tx,
+  tx: Statements,
   events: readonly PreparedEvent[],
   personIds: readonly (number | null)[],
   propertiesJson: readonly string[],
@@ -195,8 +213,9 @@ async function insertEvents(
   );
 }
 
-function addressOf({ projectId, distinctId, timestamp }: PreparedEvent) {
-  return { projectId, distinctId, timestamp };
+function toPersonEntry(event: PreparedEvent): PersonEntry {
+  const { projectId, distinctId, timestamp, personChange: change } = event;
+  return { projectId, distinctId, timestamp, change };
 }
 
 function toGroupEntry({ projectId, timestamp, groupChange: change }: PreparedEvent) {

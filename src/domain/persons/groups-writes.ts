@@ -1,4 +1,4 @@
-import type { Tx } from '../database/db.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { GroupChange, NamedGroup } from './group-changes.ts';
 
@@ -34,16 +34,18 @@ interface GroupUpdate {
 
 /** The group types of each project that any of the entries has to do with. Needs `lockPersons`. */
 export async function loadGroupTypes(
-  tx: Tx,
+  tx: Statements,
   entries: readonly Pick<GroupEntry, 'projectId' | 'change'>[],
 ): Promise<KnownGroupTypes> {
   const indexes = new Map<number, Map<string, number>>();
   const concerned = entries.filter(({ change }) => change !== null);
   if (concerned.length === 0) return indexes;
   const projectIds = new Set(concerned.map(({ projectId }) => projectId));
-  const rows = await tx('group_types')
-    .select('project_id', 'group_type', 'group_type_index')
-    .whereIn('project_id', [...projectIds]);
+  const { rows }: { rows: GroupTypeRow[] } = await tx.raw(
+    `SELECT project_id, group_type, group_type_index FROM group_types
+     WHERE project_id = ANY (?::int[])`,
+    [[...projectIds]],
+  );
   for (const row of rows) {
     const types = indexes.get(row.project_id) ?? new Map<string, number>();
     indexes.set(row.project_id, types.set(row.group_type, row.group_type_index));
@@ -56,7 +58,7 @@ export async function loadGroupTypes(
  * returns them beside the known ones. Needs `lockPersons`. At most one statement.
  */
 export async function assignGroupTypes(
-  tx: Tx,
+  tx: Statements,
   entries: readonly GroupEntry[],
   known: KnownGroupTypes,
 ): Promise<GroupTypeIndexes> {
@@ -93,7 +95,7 @@ export async function assignGroupTypes(
  * and the types that `assignGroupTypes` returned for these entries.
  */
 export async function applyGroupChanges(
-  tx: Tx,
+  tx: Statements,
   entries: readonly GroupEntry[],
   { indexes }: GroupTypeIndexes,
 ): Promise<(JsonObject | null)[]> {
@@ -112,6 +114,12 @@ function collectTypes(entries: readonly GroupEntry[]): Map<number, Set<string>> 
     if (change.update !== null) types.add(change.update.groupType);
   }
   return wanted;
+}
+
+interface GroupTypeRow {
+  readonly project_id: number;
+  readonly group_type: string;
+  readonly group_type_index: number;
 }
 
 function findFreeIndex(known: ReadonlyMap<string, number>): number | null {
@@ -142,7 +150,7 @@ function collectUpdates(entries: readonly GroupEntry[], indexes: KnownGroupTypes
   return [...updates.values()];
 }
 
-async function upsertGroups(tx: Tx, updates: readonly GroupUpdate[]): Promise<void> {
+async function upsertGroups(tx: Statements, updates: readonly GroupUpdate[]): Promise<void> {
   if (updates.length === 0) return;
   await tx.raw(
     `INSERT INTO groups (project_id, group_type_index, group_key, properties, created_at)

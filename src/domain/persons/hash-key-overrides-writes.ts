@@ -1,5 +1,6 @@
 import { toDomainError } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
 
 /** A person's identifiers that experience continuity keeps, by flag key. */
 export type HashKeyOverrides = ReadonlyMap<string, string>;
@@ -67,7 +68,7 @@ async function readOverrides(
 
 /** Moves the kept identifiers of an absorbed person; those of the absorbing one stay. */
 export async function moveHashKeyOverrides(
-  tx: Tx,
+  tx: Statements,
   _projectId: number,
   fromPersonId: number,
   toPersonId: number,
@@ -78,5 +79,5 @@ export async function moveHashKeyOverrides(
      ON CONFLICT DO NOTHING`,
     [toPersonId, fromPersonId],
   );
-  await tx('hash_key_overrides').where({ person_id: fromPersonId }).delete();
+  await tx.raw('DELETE FROM hash_key_overrides WHERE person_id = ?', [fromPersonId]);
 }

@@ -1,5 +1,5 @@
 import { moveCohortMemberships } from '../cohorts/cohort-members-writes.ts';
-import type { Tx } from '../database/db.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
 import { moveFlagUsers } from '../usage/flag-usage-writes.ts';
 import { moveHashKeyOverrides } from './hash-key-overrides-writes.ts';
 import { findSurvivor, type PersonDraft, type PersonMerge, requireId } from './person-ledger.ts';
@@ -9,7 +9,7 @@ import { findSurvivor, type PersonDraft, type PersonMerge, requireId } from './p
  * a row, the absorbing person's wins.
  */
 export type MovePersonRows = (
-  tx: Tx,
+  tx: Statements,
   projectId: number,
   fromPersonId: number,
   toPersonId: number,
@@ -35,7 +35,7 @@ export interface ProjectMerges {
  * rows. Every person involved must have its row by now, see `findCarriers`.
  */
 export async function writeMerges(
-  tx: Tx,
+  tx: Statements,
   projects: readonly ProjectMerges[],
   moves: readonly MovePersonRows[] = MOVES_ON_MERGE,
 ): Promise<void> {
@@ -77,7 +77,7 @@ export async function writeMerges(
  * Evaluation keeps identifiers of persons without any lock on the project. It takes their rows in
  * the order of their ids, so whoever moves what it writes takes them all in that order before.
  */
-async function lockRows(tx: Tx, personIds: readonly number[]): Promise<void> {
+async function lockRows(tx: Statements, personIds: readonly number[]): Promise<void> {
   await tx.raw('SELECT FROM persons WHERE id = ANY (?::bigint[]) ORDER BY id FOR UPDATE', [
     [...personIds],
   ]);

@@ -1,5 +1,5 @@
 import { v7 } from 'uuid';
-import type { Tx } from '../database/db.ts';
+import { type Sent, type Statements, sendWith } from '../database/pipelined-transaction.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { adoptVisitorUsage } from '../usage/flag-usage-writes.ts';
 import type { PersonChange } from './person-changes.ts';
@@ -33,7 +33,7 @@ interface LoadedRow {
 
 /** Loads every person that the entries name, with one statement, into one ledger per project. */
 export async function loadPersonLedgers(
-  tx: Tx,
+  tx: Statements,
   entries: readonly PersonEntry[],
 ): Promise<PersonLedgers> {
   const ledgers: PersonLedgers = new Map();
@@ -53,18 +53,29 @@ export async function loadPersonLedgers(
   return ledgers;
 }
 
-/** Writes what changed in the ledgers, with one statement per kind of change. */
-export async function writePersonLedgers(tx: Tx, ledgers: PersonLedgers): Promise<void> {
+/**
+ * Writes what changed in the ledgers, with one statement per kind of change. Persons that are new
+ * have their ids when it returns.
+ */
+export async function writePersonLedgers(
+  tx: Statements,
+  ledgers: PersonLedgers,
+): Promise<Sent<void>> {
   await insertPersons(tx, ledgers);
   // One round trip: those who are updated are not among those that a merge deletes.
-  await Promise.all([insertDistinctIds(tx, ledgers), updatePersons(tx, ledgers)]);
+  const updates = sendWith(undefined, updatePersons(tx, ledgers));
+  await insertDistinctIds(tx, ledgers);
   await writeMerges(
     tx,
     [...ledgers].map(([projectId, { merges }]) => ({ projectId, merges })),
   );
+  return updates;
 }
 
-async function loadRows(tx: Tx, entries: readonly PersonEntry[]): Promise<readonly LoadedRow[]> {
+async function loadRows(
+  tx: Statements,
+  entries: readonly PersonEntry[],
+): Promise<readonly LoadedRow[]> {
   const wanted = new Map<number, Map<string, boolean>>();
   const want = (projectId: number, distinctId: string, needsProperties: boolean): void => {
     const ids = wanted.get(projectId) ?? new Map<string, boolean>();
@@ -113,7 +124,7 @@ function toDraft(row: LoadedRow): PersonDraft {
   };
 }
 
-async function insertPersons(tx: Tx, ledgers: PersonLedgers): Promise<void> {
+async function insertPersons(tx: Statements, ledgers: PersonLedgers): Promise<void> {
   const projectIds: number[] = [];
   const byUuid = new Map<string, PersonDraft>();
   for (const [projectId, { created, merges }] of ledgers) {
@@ -138,7 +149,7 @@ async function insertPersons(tx: Tx, ledgers: PersonLedgers): Promise<void> {
   }
 }
 
-async function insertDistinctIds(tx: Tx, ledgers: PersonLedgers): Promise<void> {
+async function insertDistinctIds(tx: Statements, ledgers: PersonLedgers): Promise<void> {
   const rows = [...ledgers].flatMap(([projectId, { attached }]) =>
     attached.map(({ distinctId, person }) => ({
       projectId,
@@ -150,15 +161,17 @@ async function insertDistinctIds(tx: Tx, ledgers: PersonLedgers): Promise<void> 
   const projectIds = rows.map((row) => row.projectId);
   const distinctIds = rows.map((row) => row.distinctId);
   const personIds = rows.map((row) => row.personId);
-  await tx.raw(
-    `INSERT INTO person_distinct_ids (project_id, distinct_id, person_id)
-     SELECT * FROM unnest(?::int[], ?::text[], ?::bigint[])`,
-    [projectIds, distinctIds, personIds],
-  );
-  await adoptVisitorUsage(tx, { projectIds, distinctIds, personIds });
+  await Promise.all([
+    tx.raw(
+      `INSERT INTO person_distinct_ids (project_id, distinct_id, person_id)
+       SELECT * FROM unnest(?::int[], ?::text[], ?::bigint[])`,
+      [projectIds, distinctIds, personIds],
+    ),
+    adoptVisitorUsage(tx, { projectIds, distinctIds, personIds }),
+  ]);
 }
 
-async function updatePersons(tx: Tx, ledgers: PersonLedgers): Promise<void> {
+async function updatePersons(tx: Statements, ledgers: PersonLedgers): Promise<void> {
   const changed = new Set<PersonDraft>();
   for (const { byDistinctId } of ledgers.values()) {
     for (const person of byDistinctId.values()) {

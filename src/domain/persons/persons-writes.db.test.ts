@@ -265,7 +265,8 @@ it('moves other rows step by step, before the absorbed person goes', async () =>
       ],
       [
         async (openTx, project, from, to) => {
-          expect(await openTx('persons').whereIn('id', [from, to])).toHaveLength(2);
+          const both = 'SELECT id FROM persons WHERE id IN (?, ?)';
+          expect((await openTx.raw(both, [from, to])).rows).toHaveLength(2);
           moves.push([project, from, to]);
         },
       ],

@@ -1,4 +1,4 @@
-import type { Tx } from '../database/db.ts';
+import { type Sent, type Statements, sendWith } from '../database/pipelined-transaction.ts';
 import {
   applyPersonChange,
   createPersonLedger,
@@ -6,7 +6,12 @@ import {
   type MergeRefusal,
   requireId,
 } from './person-ledger.ts';
-import { loadPersonLedgers, type PersonEntry, writePersonLedgers } from './persons-storage.ts';
+import {
+  loadPersonLedgers,
+  type PersonEntry,
+  type PersonLedgers,
+  writePersonLedgers,
+} from './persons-storage.ts';
 
 // What other nouns need of the rules for persons; they import this module and no other.
 export {
@@ -15,7 +20,7 @@ export {
   readPersonChange,
   toStoredProperties,
 } from './person-changes.ts';
-export type { PersonEntry } from './persons-storage.ts';
+export { loadPersonLedgers, type PersonEntry, type PersonLedgers } from './persons-storage.ts';
 export {
   cleanText,
   cutText,
@@ -37,7 +42,7 @@ const PERSONS_LOCK = 7301;
  * keeps it so until this one ends. Everything that writes them takes this lock first, which is what
  * makes "read, decide, write" safe between processes; the order of the ids rules out deadlocks.
  */
-export async function lockPersons(tx: Tx, projectIds: readonly number[]): Promise<void> {
+export async function lockPersons(tx: Statements, projectIds: readonly number[]): Promise<void> {
   const ids = [...new Set(projectIds)].sort((a, b) => a - b);
   await tx.raw('SELECT pg_advisory_xact_lock(?, id) FROM unnest(?::int[]) AS id', [
     PERSONS_LOCK,
@@ -51,17 +56,33 @@ export async function lockPersons(tx: Tx, projectIds: readonly number[]): Promis
  * entries.
  */
 export async function applyPersonChanges(
-  tx: Tx,
+  tx: Statements,
   entries: readonly PersonEntry[],
   onMergeRefused: (refused: RefusedMerge) => void = () => {},
 ): Promise<(number | null)[]> {
   if (entries.length === 0) return [];
   const ledgers = await loadPersonLedgers(tx, entries);
+  const { result, rest } = await sendPersonChanges(tx, entries, ledgers, onMergeRefused);
+  await rest;
+  return result;
+}
+
+/**
+ * The same with persons that are loaded already, which may be more than the entries name. The ids
+ * are known before all of the changes are written.
+ */
+export async function sendPersonChanges(
+  tx: Statements,
+  entries: readonly PersonEntry[],
+  ledgers: PersonLedgers,
+  onMergeRefused: (refused: RefusedMerge) => void,
+): Promise<Sent<(number | null)[]>> {
   const persons = entries.map((entry) => {
     const ledger = ledgers.get(entry.projectId) ?? createPersonLedger();
     const { projectId } = entry;
     return applyPersonChange(ledger, entry, (reason) => onMergeRefused({ projectId, reason }));
   });
-  await writePersonLedgers(tx, ledgers);
-  return persons.map((person) => (person === null ? null : requireId(findSurvivor(person))));
+  const { rest } = await writePersonLedgers(tx, ledgers);
+  const ids = persons.map((person) => (person === null ? null : requireId(findSurvivor(person))));
+  return sendWith(ids, rest);
 }

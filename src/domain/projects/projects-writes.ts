@@ -1,4 +1,5 @@
 import type { Tx } from '../database/db.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
 
 /** The channel on which every instance listens for changes of configuration. */
 export const CHANGES_CHANNEL = 'burgee_changes';
@@ -9,11 +10,12 @@ export const CHANGES_CHANNEL = 'burgee_changes';
  * The row lock that the update takes orders the writers of one project, so revisions only go up.
  * Returns the new revision.
  */
-export async function raiseProjectRevision(tx: Tx, projectId: number): Promise<number> {
-  const [row] = await tx('projects')
-    .where({ id: projectId })
-    .update({ revision: tx.raw('revision + 1') })
-    .returning('revision');
+export async function raiseProjectRevision(tx: Statements, projectId: number): Promise<number> {
+  const { rows }: { rows: { revision: number }[] } = await tx.raw(
+    'UPDATE projects SET revision = revision + 1 WHERE id = ? RETURNING revision',
+    [projectId],
+  );
+  const [row] = rows;
   if (row === undefined) throw new Error(`Project ${projectId} does not exist.`);
   await notify(tx, `project:${projectId}:${row.revision}`);
   return row.revision;
@@ -29,6 +31,6 @@ export async function raiseIdentityRevision(tx: Tx): Promise<number> {
   return row.revision;
 }
 
-async function notify(tx: Tx, payload: string): Promise<void> {
+async function notify(tx: Statements, payload: string): Promise<void> {
   await tx.raw('SELECT pg_notify(?, ?)', [CHANGES_CHANNEL, payload]);
 }

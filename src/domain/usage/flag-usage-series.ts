@@ -1,4 +1,4 @@
-import type { Tx } from '../database/db.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
 import { type FlagUse, OTHER_VARIANTS } from './flag-use.ts';
 import { createDayOf, type DayOf } from './project-day.ts';
 
@@ -21,7 +21,7 @@ interface UseInProject {
 
 /** Finds or makes the series of the uses. A use in a project that is gone has none. */
 export async function resolveSeries(
-  tx: Tx,
+  tx: Statements,
   uses: readonly UseInProject[],
 ): Promise<(use: UseInProject) => Series | undefined> {
   const wanted = new Map<string, UseInProject>();
@@ -44,7 +44,7 @@ export async function resolveSeries(
 
 type Uses = ReadonlyMap<string, UseInProject>;
 
-async function find(tx: Tx, wanted: Uses, found: Map<string, Series>): Promise<void> {
+async function find(tx: Statements, wanted: Uses, found: Map<string, Series>): Promise<void> {
   const keys = [...wanted.keys()];
   const result: { rows: { position: number; id: number; timezone: string }[] } = await tx.raw(
     `SELECT w.position, s.id, p.timezone
@@ -63,7 +63,7 @@ async function find(tx: Tx, wanted: Uses, found: Map<string, Series>): Promise<v
 }
 
 /** Adds series, up to the most that a flag may have, and one for all others beside them. */
-async function add(tx: Tx, missing: Uses): Promise<void> {
+async function add(tx: Statements, missing: Uses): Promise<void> {
   await tx.raw(
     `WITH wanted AS (
        SELECT w.*, row_number() OVER (PARTITION BY project_id, event, flag_key ORDER BY position)

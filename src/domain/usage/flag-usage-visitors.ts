@@ -1,4 +1,4 @@
-import type { Tx } from '../database/db.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
 import { toPlainArray, toTextArray } from '../events/column-literals.ts';
 
 /** Who used a flag: a person where there is one, else only a distinct id. */
@@ -13,7 +13,7 @@ interface Visit {
  * transaction, else a visitor under a negative number. Needs `lockPersons`.
  */
 export async function resolveVisitors(
-  tx: Tx,
+  tx: Statements,
   visits: readonly Visit[],
 ): Promise<(visit: Visit) => number | undefined> {
   const byKey = new Map<string, Visit>();
@@ -49,7 +49,7 @@ export async function resolveVisitors(
 
 /** Takes away the visitors behind distinct ids that got a person; tells who they have become. */
 export async function takeVisitors(
-  tx: Tx,
+  tx: Statements,
   attached: {
     readonly projectIds: readonly number[];
     readonly distinctIds: readonly string[];

@@ -1,4 +1,4 @@
-import type { Tx } from '../database/db.ts';
+import { type Sent, type Statements, sendWith } from '../database/pipelined-transaction.ts';
 import { toPlainArray } from '../events/column-literals.ts';
 import { resolveSeries } from './flag-usage-series.ts';
 import { resolveVisitors, takeVisitors } from './flag-usage-visitors.ts';
@@ -19,10 +19,15 @@ export interface RecordedFlagUse {
  * The day of a use is that of its event in the project's timezone, or the day of receipt when the
  * client's clock is ahead. Needs `lockPersons`: who a use belongs to must not change under it.
  */
-export async function recordFlagUses(tx: Tx, uses: readonly RecordedFlagUse[]): Promise<void> {
-  if (uses.length === 0) return;
-  const seriesOf = await resolveSeries(tx, uses);
-  const visitorOf = await resolveVisitors(tx, uses);
+export async function sendFlagUses(
+  tx: Statements,
+  uses: readonly RecordedFlagUse[],
+): Promise<Sent<void>> {
+  if (uses.length === 0) return sendWith(undefined);
+  const [seriesOf, visitorOf] = await Promise.all([
+    resolveSeries(tx, uses),
+    resolveVisitors(tx, uses),
+  ]);
   const rows = uses.flatMap((use) => {
     const series = seriesOf(use);
     const userId = use.personId ?? visitorOf(use);
@@ -31,13 +36,14 @@ export async function recordFlagUses(tx: Tx, uses: readonly RecordedFlagUse[]): 
     const usedMs = Math.min(use.timestamp.getTime(), receivedMs);
     return [{ seriesId: series.id, day: series.dayOf(usedMs), userId, usedMs, receivedMs }];
   });
-  await tx.raw(COUNT_USES, [
+  const counted = tx.raw(COUNT_USES, [
     toPlainArray(rows.map(({ seriesId }) => seriesId)),
     toPlainArray(rows.map(({ day }) => day)),
     toPlainArray(rows.map(({ userId }) => userId)),
     toPlainArray(rows.map(({ usedMs }) => usedMs)),
     toPlainArray(rows.map(({ receivedMs }) => receivedMs)),
   ]);
+  return sendWith(undefined, counted);
 }
 
 /** All parts see the tables as they were before, so `latest` finds the day before these uses. */
@@ -87,7 +93,7 @@ const COUNT_USES = `
  * days on which two of them have become one. Nobody may be on both sides. Needs `lockPersons`.
  */
 export async function moveFlagUsers(
-  tx: Tx,
+  tx: Statements,
   fromIds: readonly number[],
   toIds: readonly number[],
 ): Promise<void> {
@@ -135,7 +141,7 @@ const MOVE_USERS = `
  * Forgets that a user used flags: no day counts the user any more. The calls stay, they name
  * nobody. Needs `lockPersons`.
  */
-export async function removeFlagUser(tx: Tx, userId: number): Promise<void> {
+export async function removeFlagUser(tx: Statements, userId: number): Promise<void> {
   await tx.raw(REMOVE_USER, [userId]);
 }
 
@@ -159,7 +165,7 @@ export interface AttachedIds {
 }
 
 /** Gives what these distinct ids used before they had a person to the persons that they now have. */
-export async function adoptVisitorUsage(tx: Tx, attached: AttachedIds): Promise<void> {
+export async function adoptVisitorUsage(tx: Statements, attached: AttachedIds): Promise<void> {
   const visitors = await takeVisitors(tx, attached);
   await moveFlagUsers(
     tx,

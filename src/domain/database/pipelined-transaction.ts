@@ -1,0 +1,129 @@
+import type { Knex } from 'knex';
+import pg from 'pg';
+import { unavailable } from '../errors.ts';
+import { isStatementTimeout } from './database-error.ts';
+import type { Db } from './db.ts';
+import { cutConnection, type TransactionLimits } from './guarded-transaction.ts';
+
+/**
+ * What can be asked of a transaction of either kind: Knex's own, and a pipelined one. `?` stands for
+ * a binding. Functions that capture calls take this, and no query builder.
+ */
+export interface Statements {
+  raw(sql: string, bindings?: readonly Knex.RawBinding[]): PromiseLike<pg.QueryResult>;
+}
+
+/** A result that is known while statements that belong to it are still under way. */
+export interface Sent<Result> {
+  readonly result: Result;
+  /** Settles when those statements have. They are on their way: nothing more follows them. */
+  readonly rest: Promise<unknown>;
+}
+
+/** The result with its statements. Whoever waits for the rest hears of a failure, nobody has to. */
+export function sendWith<Result>(
+  result: Result,
+  ...statements: readonly PromiseLike<unknown>[]
+): Sent<Result> {
+  const rest = Promise.all(statements);
+  rest.catch(() => {});
+  return { result, rest };
+}
+
+/**
+ * A transaction in which only results that are needed cost a round trip: its begin goes with the
+ * first statements of the work, and its end with the last ones. Any statement that fails, waited
+ * for or not, fails the transaction. Limits and `unavailable` are those of `guardedTransaction`.
+ */
+export async function pipelinedTransaction<Result>(
+  db: Db,
+  limits: TransactionLimits,
+  work: (tx: Statements) => Promise<Sent<Result>>,
+): Promise<Result> {
+  const connection: unknown = await db.client.acquireConnection();
+  const timer = setTimeout(() => cutConnection(connection), limits.totalMs);
+  try {
+    if (!(connection instanceof pg.Client)) throw new Error('The connection is none of pg.');
+    return await run(connection, limits, work);
+  } catch (error) {
+    if (!isStatementTimeout(error)) throw error;
+    throw unavailable('The database is busy. Please try again shortly.', error);
+  } finally {
+    clearTimeout(timer);
+    await db.client.releaseConnection(connection);
+  }
+}
+
+async function run<Result>(
+  client: pg.Client,
+  limits: TransactionLimits,
+  work: (tx: Statements) => Promise<Sent<Result>>,
+): Promise<Result> {
+  const started: Promise<pg.QueryResult>[] = [];
+  const failures: unknown[] = [];
+  let isEnding = false;
+  const gather = createGathering(client);
+  const start = (text: string, values?: unknown[]): Promise<pg.QueryResult> => {
+    gather();
+    const result = client.query(text, values);
+    // Heard of here, whether or not the work waits for it.
+    result.catch((error: unknown) => failures.push(error));
+    started.push(result);
+    return result;
+  };
+  try {
+    const begun = start(beginWithin(limits));
+    const { result, rest } = await work({
+      raw(sql, bindings = []) {
+        if (isEnding) throw new Error('The transaction has ended.');
+        return start(numberBindings(sql), [...bindings]);
+      },
+    });
+    isEnding = true;
+    const end = start('COMMIT');
+    await Promise.all([begun, rest, ...started]);
+    // After a failed statement PostgreSQL answers a commit with a rollback, and not with an error.
+    if ((await end).command !== 'COMMIT') throw new Error('The transaction was rolled back.');
+    return result;
+  } catch (error) {
+    if (!isEnding) void start('ROLLBACK');
+    isEnding = true;
+    await Promise.allSettled(started);
+    // What came after the first failure failed only because of it.
+    throw failures[0] ?? error;
+  }
+}
+
+/**
+ * Keeps what is written from now on until the turn ends: a write for each statement would wake the
+ * server for each of them.
+ */
+function createGathering({ connection: { stream } }: pg.Client): () => void {
+  let isGathering = false;
+  return () => {
+    if (isGathering) return;
+    isGathering = true;
+    stream.cork();
+    process.nextTick(() => {
+      isGathering = false;
+      stream.uncork();
+    });
+  };
+}
+
+/** Three commands in one message, since none of them has a result that anybody waits for. */
+function beginWithin({ lockMs, statementMs }: TransactionLimits): string {
+  return (
+    `BEGIN; SET LOCAL lock_timeout = ${Math.ceil(lockMs)}; ` +
+    `SET LOCAL statement_timeout = ${Math.ceil(statementMs)}`
+  );
+}
+
+/** The statement as PostgreSQL takes it: `$1` for the first `?`, and so on. */
+function numberBindings(sql: string): string {
+  let count = 0;
+  return sql.replace(/\?/g, () => {
+    count += 1;
+    return `$${count}`;
+  });
+}
