@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createDisposableDatabase,
+  type DisposableDatabase,
+} from '../../../test/disposable-database.ts';
+import { createDb, type Db } from './db.ts';
+import type { TransactionLimits } from './guarded-transaction.ts';
+import { pipelinedTransaction, type Statements, sendWith } from './pipelined-transaction.ts';
+
+const LIMITS: TransactionLimits = { lockMs: 5_000, statementMs: 5_000, totalMs: 10_000 };
+
+let database: DisposableDatabase;
+/** One connection only, so that whatever a transaction leaves behind is seen by the next. */
+let db: Db;
+
+beforeAll(async () => {
+  database = await createDisposableDatabase();
+  db = createDb(database.connection, 1);
+  await db.raw('CREATE TABLE notes (text text PRIMARY KEY)');
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.destroy();
+});
+beforeEach(() => db.raw('TRUNCATE notes'));
+
+function note(tx: Statements, text: string) {
+  return tx.raw('INSERT INTO notes (text) VALUES (?)', [text]);
+}
+
+async function listNotes(): Promise<string[]> {
+  const { rows }: { rows: { text: string }[] } = await db.raw('SELECT text FROM notes');
+  return rows.map(({ text }) => text).toSorted();
+}
+
+describe('a pipelined transaction', () => {
+  it('commits what was waited for and what was only sent', async () => {
+    const result = await pipelinedTransaction(db, LIMITS, async (tx) => {
+      await note(tx, 'waited for');
+      return sendWith('done', note(tx, 'sent'), note(tx, 'sent as well'));
+    });
+    expect(result).toBe('done');
+    expect(await listNotes()).toEqual(['sent', 'sent as well', 'waited for']);
+  });
+
+  it('keeps its limits to itself', async () => {
+    const inside = await pipelinedTransaction(db, LIMITS, async (tx) => {
+      const { rows } = await tx.raw("SELECT current_setting('statement_timeout') AS limit");
+      return sendWith(rows);
+    });
+    expect(inside).toEqual([{ limit: '5s' }]);
+    const { rows } = await db.raw("SELECT current_setting('statement_timeout') AS limit");
+    expect(rows).toEqual([{ limit: '0' }]);
+  });
+
+  it('stores nothing when a statement fails that is sent with the commit', async () => {
+    const failed = pipelinedTransaction(db, LIMITS, async (tx) => {
+      await note(tx, 'a');
+      return sendWith(undefined, note(tx, 'b'), note(tx, 'a'), note(tx, 'c'));
+    });
+    await expect(failed).rejects.toMatchObject({ code: '23505' });
+    expect(await listNotes()).toEqual([]);
+  });
+
+  it('fails with the first failure, although nobody waited for that statement', async () => {
+    const failed = pipelinedTransaction(db, LIMITS, async (tx) => {
+      const { rest } = sendWith(undefined, note(tx, 'a'), note(tx, 'a'));
+      await note(tx, 'b');
+      return { result: undefined, rest };
+    });
+    await expect(failed).rejects.toMatchObject({ code: '23505' });
+    expect(await listNotes()).toEqual([]);
+  });
+
+  it('stores nothing when a statement failed that the work got over', async () => {
+    const failed = pipelinedTransaction(db, LIMITS, async (tx) => {
+      await note(tx, 'a');
+      await Promise.allSettled([note(tx, 'a')]);
+      return sendWith(undefined);
+    });
+    await expect(failed).rejects.toMatchObject({ code: '23505' });
+    expect(await listNotes()).toEqual([]);
+  });
+
+  it('stores nothing when the work fails, and the connection is good for the next', async () => {
+    const failed = pipelinedTransaction(db, LIMITS, async (tx) => {
+      await note(tx, 'a');
+      throw new Error('the work failed');
+    });
+    await expect(failed).rejects.toThrow('the work failed');
+    await pipelinedTransaction(db, LIMITS, async (tx) => sendWith(undefined, note(tx, 'b')));
+    expect(await listNotes()).toEqual(['b']);
+  });
+
+  it('refuses statements that come after its end', async () => {
+    let late: Statements | undefined;
+    await pipelinedTransaction(db, LIMITS, async (tx) => {
+      late = tx;
+      return sendWith(undefined);
+    });
+    expect(() => late?.raw('SELECT 1')).toThrow('The transaction has ended.');
+  });
+
+  it('is unavailable when a statement takes longer than it may', async () => {
+    const failed = pipelinedTransaction(db, { ...LIMITS, statementMs: 50 }, async (tx) =>
+      sendWith(undefined, tx.raw('SELECT pg_sleep(?)', [30])),
+    );
+    await expect(failed).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+});
