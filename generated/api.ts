@@ -985,13 +985,13 @@ export interface paths {
         };
         /**
          * List the caller's keys
-         * @description Lists the living personal API keys of the caller, oldest first, without their secrets.
+         * @description Lists the valid personal API keys of the caller, oldest first, without their secrets.
          */
         get: operations["listPersonalApiKeys"];
         put?: never;
         /**
          * Create a key
-         * @description Creates a personal API key of the caller. Its secret is in `value` of this reply and never shown again. The new key can hold only scopes that the key of this request holds, and reach only projects that it reaches. A user has at most 100 living keys.
+         * @description Creates a personal API key of the caller. Its secret is in `value` of this reply and never shown again. The new key can hold only scopes that the key of this request holds, and reach only projects that it reaches. A user has at most 100 valid keys.
          */
         post: operations["createPersonalApiKey"];
         delete?: never;
@@ -1015,7 +1015,7 @@ export interface paths {
         };
         /**
          * Retrieve a key
-         * @description Returns one living key of the caller, without its secret.
+         * @description Returns one valid key of the caller, without its secret.
          */
         get: operations["getPersonalApiKey"];
         put?: never;
@@ -1618,7 +1618,7 @@ export interface components {
             /** @description Whether its payloads are secret. */
             has_encrypted_payloads: boolean;
             /**
-             * @description STALE for an active flag that was not called for 30 days, or never and is rolled out to everybody for longer than 30 days.
+             * @description STALE for an active flag that was last called more than 30 days ago, or that was never called, is older than 30 days and gives everybody the same value.
              * @enum {string}
              */
             status: "ACTIVE" | "STALE" | "DELETED";
@@ -1746,7 +1746,7 @@ export interface components {
             flag_key: string;
             /** @description The variant, true or false. */
             result: boolean | string;
-            /** @description The stable name of the reason, one of the codes of `FlagReason`. */
+            /** @description The stable name of the reason: one of the codes of `FlagReason`, `flag_disabled` for a flag that is off, or `dependency_cycle_flag` for flags that depend on each other. */
             reason: string;
             /** @description The reason for a person. */
             reason_description: string;
@@ -2997,8 +2997,8 @@ export interface components {
             /**
              * @description The stable name of the reason. Of an answer: `condition_match`, `super_condition_value`,
              *     `holdout_condition_value`, `out_of_rollout_bound`, `no_condition_match`,
-             *     `no_group_type`, `flag_disabled` or `missing_dependency`. Of a flag that could not be
-             *     decided: `flag_data_parsing_error`, `cohort_filters_parsing_error`,
+             *     `no_group_type` or `missing_dependency`. Of a flag that could not be decided:
+             *     `flag_data_parsing_error`, `cohort_filters_parsing_error`,
              *     `dependency_not_found_cohort`, `dependency_cycle_cohort`, `dependency_failed` or
              *     `database_unavailable`.
              */
@@ -4200,7 +4200,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "key": "new-checkout",
-                 *       "name": "The checkout for everybody"
+                 *       "name": "The new checkout"
                  *     }
                  */
                 "application/json": components["schemas"]["FeatureFlagCreate"];
@@ -4783,7 +4783,7 @@ export interface operations {
                      * @example {
                      *       "deleted": [
                      *         {
-                     *           "id": 1,
+                     *           "id": 101,
                      *           "key": "new-checkout",
                      *           "rollout_state": "fully_rolled_out",
                      *           "active_variant": null
@@ -5781,7 +5781,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "Paying in the Alps"
+                 *       "name": "Paying in Switzerland"
                  *     }
                  */
                 "application/json": components["schemas"]["CohortInput"];
@@ -6318,7 +6318,7 @@ export interface operations {
                      *       "secret_api_token": null,
                      *       "has_secret_api_token_backup": false,
                      *       "timezone": "Europe/Berlin",
-                     *       "flag_requests_per_month": null,
+                     *       "flag_requests_per_month": 1000000,
                      *       "created_at": "2026-01-20T09:30:00.123Z"
                      *     }
                      */
@@ -6363,7 +6363,7 @@ export interface operations {
                      *       "name": "Shop",
                      *       "api_token": "phc_exampleexampleexampleexample",
                      *       "secret_api_token": "phs_exampleexampleexampleexample",
-                     *       "has_secret_api_token_backup": false,
+                     *       "has_secret_api_token_backup": true,
                      *       "timezone": "Europe/Berlin",
                      *       "flag_requests_per_month": null,
                      *       "created_at": "2026-01-20T09:30:00.123Z"
@@ -6634,7 +6634,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "0b7c6a1e-4a30-4a6e-9d6b-3a51c2f7f0e4",
-                     *       "label": "CI",
+                     *       "label": "Deployments",
                      *       "value": null,
                      *       "mask_value": "phx_...x7Qa",
                      *       "created_at": "2026-01-20T09:30:00.123Z",
@@ -7501,32 +7501,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "errorsWhileComputingFlags": false,
-                     *       "flags": {
-                     *         "new-checkout": {
-                     *           "key": "new-checkout",
-                     *           "enabled": true,
-                     *           "variant": null,
-                     *           "reason": {
-                     *             "code": "condition_match",
-                     *             "condition_index": 0,
-                     *             "description": "Matched condition set 1"
-                     *           },
-                     *           "metadata": {
-                     *             "id": 1,
-                     *             "version": 3,
-                     *             "description": null,
-                     *             "payload": null,
-                     *             "has_experiment": false
-                     *           }
-                     *         }
-                     *       },
-                     *       "requestId": "3b4f8c1e-5d2a-4c3b-9f0e-7a6d5c4b3a21",
-                     *       "evaluatedAt": 1767225600000
-                     *     }
-                     */
                     "application/json": components["schemas"]["FlagValues"] | components["schemas"]["LegacyFlagValues"] | components["schemas"]["OldestFlagValues"] | components["schemas"]["OldestFlagKeys"];
                 };
             };
