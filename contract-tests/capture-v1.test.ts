@@ -185,6 +185,7 @@ describe('a request is refused', () => {
     [400, 'invalid_header_value', having('posthog-attempt', 'first')],
     [400, 'invalid_header_value', having('posthog-request-id', 'mine')],
     [400, 'invalid_header_value', having('posthog-request-timestamp', 'now')],
+    [400, 'invalid_header_value', having('posthog-request-timestamp', '2026-01-01T00:00:00+24:00')],
     [400, 'request_decoding_error', having('content-encoding', 'gzip')],
     [400, 'request_decoding_error', () => send([], { raw: Buffer.from([0x22, 0xff, 0x22]) })],
     [400, 'request_parsing_error', () => send([], { raw: '{"batch":' })],
@@ -206,6 +207,7 @@ describe('a request is refused', () => {
     [401, 'invalid_api_token', without('authorization')],
     [401, 'invalid_api_token', having('authorization', PROJECT_API_KEY)],
     [401, 'invalid_api_token', having('authorization', 'Bearer phc_nobody')],
+    [401, 'invalid_api_token', having('authorization', `Bearer${' '.repeat(200_000)}x y`)],
     [401, 'invalid_api_token', having('authorization', `Bearer ${PERSONAL_API_KEY}`)],
     [
       413,

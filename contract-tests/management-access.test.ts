@@ -129,7 +129,7 @@ describe('a management request without the right', () => {
     expect((await burgee.request('GET', FLAGS, { key })).status).toBe(200);
     await burgee.revokeKey(id);
     await expect
-      .poll(async () => (await burgee.request('GET', FLAGS, { key })).status, { timeout: 1_000 })
+      .poll(async () => (await burgee.request('GET', FLAGS, { key })).status, { timeout: 4_000 })
       .toBe(401);
   });
 });

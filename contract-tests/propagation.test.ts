@@ -5,7 +5,8 @@ import { type StartedBurgee, startBurgee } from './start-burgee.ts';
 
 const FULL = { groups: [{ properties: [], rollout_percentage: 100 }] };
 const NONE = { groups: [{ properties: [], rollout_percentage: 0 }] };
-const WITHIN_A_SECOND = { timeout: 1_000, interval: 10 };
+/** Sooner than the poll, so it is the notification that brings it; `npm run bench` measures how soon. */
+const BY_NOTIFICATION = { timeout: 4_000, interval: 10 };
 
 async function readValue(burgee: StartedBurgee, key: string): Promise<unknown> {
   return pick((await burgee.evaluate()).body, 'flags', key, 'enabled');
@@ -32,19 +33,19 @@ describe('two services on one database', () => {
       const [writer, reader] = round < 5 ? [first, second] : [second, first];
       await writer.api('PATCH', flag.path, { body: { filters } });
       expect(await readValue(writer, flag.key)).toBe(filters === FULL);
-      await expect.poll(() => readValue(reader, flag.key), WITHIN_A_SECOND).toBe(filters === FULL);
+      await expect.poll(() => readValue(reader, flag.key), BY_NOTIFICATION).toBe(filters === FULL);
     }
   });
 
   it('both stop to serve a flag that is deleted or switched off', async () => {
     const flag = await first.createFlag({ key: 'leaving' });
-    await expect.poll(() => readValue(second, 'leaving'), WITHIN_A_SECOND).toBe(true);
+    await expect.poll(() => readValue(second, 'leaving'), BY_NOTIFICATION).toBe(true);
     await first.api('PATCH', flag.path, { body: { active: false } });
-    await expect.poll(() => readValue(second, 'leaving'), WITHIN_A_SECOND).toBe(undefined);
+    await expect.poll(() => readValue(second, 'leaving'), BY_NOTIFICATION).toBe(undefined);
     await first.api('PATCH', flag.path, { body: { active: true } });
-    await expect.poll(() => readValue(second, 'leaving'), WITHIN_A_SECOND).toBe(true);
+    await expect.poll(() => readValue(second, 'leaving'), BY_NOTIFICATION).toBe(true);
     await first.api('PATCH', flag.path, { body: { deleted: true } });
-    await expect.poll(() => readValue(second, 'leaving'), WITHIN_A_SECOND).toBe(undefined);
+    await expect.poll(() => readValue(second, 'leaving'), BY_NOTIFICATION).toBe(undefined);
   });
 
   it('serve a project that the other one has never heard of', async () => {
@@ -67,8 +68,8 @@ describe('two services on one database', () => {
       (await burgee.request('GET', '/flags/definitions', { key })).status;
     expect([await ask(first)(), await ask(second)()]).toEqual([200, 200]);
     await first.revokeKey(id);
-    await expect.poll(ask(first), WITHIN_A_SECOND).toBe(401);
-    await expect.poll(ask(second), WITHIN_A_SECOND).toBe(401);
+    await expect.poll(ask(first), BY_NOTIFICATION).toBe(401);
+    await expect.poll(ask(second), BY_NOTIFICATION).toBe(401);
   });
 
   it('left nothing in the log at error level', () => {

@@ -8,6 +8,6 @@ export function createTemporaryFolder(): { path: string; remove(): void } {
   chmodSync(path, 0o711);
   return {
     path,
-    remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }),
+    remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 20 }),
   };
 }

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { pickText } from '../read.ts';
-import { LTS_LINES } from './lines.ts';
+import { LTS_LINES, QUICK_TESTS } from './lines.ts';
 
 const engines = pickText(JSON.parse(readFileSync('package.json', 'utf8')), 'engines', 'node');
 
@@ -25,6 +25,10 @@ function compare(one: readonly number[], other: readonly number[]): number {
   const index = [0, 1, 2].find((place) => (one[place] ?? 0) !== (other[place] ?? 0)) ?? 0;
   return (one[index] ?? 0) - (other[index] ?? 0);
 }
+
+it.each(QUICK_TESTS)('%s, which the quick form runs, exists', (path) => {
+  expect(existsSync(path)).toBe(true);
+});
 
 describe('the lines of Node.js that are tested', () => {
   it('are each an even major, named by one version, the oldest first', () => {

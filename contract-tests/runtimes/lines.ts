@@ -14,6 +14,7 @@ export const QUICK_TESTS: readonly string[] = [
   'src/domain',
   'src/server/decode-body.test.ts',
   'src/server/front.test.ts',
+  'src/server/hot-path.test.ts',
   'contract-tests/closed-output.test.ts',
   'contract-tests/lanes.test.ts',
   'contract-tests/posthog-node.test.ts',

@@ -38,7 +38,7 @@ export function createAnalyticsHandlers({
         const projectId = await findProjectId(origin);
         const parsed = parseAnalyticsBatch(readBatch(isJson(body) ? body : null), {
           receivedAt: origin.receivedAt,
-          sentAt: new Date(readHeader(origin, 'posthog-request-timestamp')),
+          sentAt: readSentAt(origin),
           sdkInfo: readHeader(origin, 'posthog-sdk-info'),
         });
         await store(projectId, parsed);
@@ -57,7 +57,17 @@ function toBody(error: string, text: string) {
 }
 
 function readBearer(origin: RequestOrigin): string | null {
-  return /^Bearer\s+(\S*)\s*$/i.exec(readHeader(origin, 'authorization'))?.[1] ?? null;
+  return /^Bearer\s+(\S*)$/i.exec(readHeader(origin, 'authorization'))?.[1] ?? null;
+}
+
+/** The contract's pattern lets through offsets that no clock has. */
+function readSentAt(origin: RequestOrigin): Date {
+  const sentAt = new Date(readHeader(origin, 'posthog-request-timestamp'));
+  if (!Number.isNaN(sentAt.getTime())) return sentAt;
+  throw new AnalyticsError(
+    'invalid_header_value',
+    'The header posthog-request-timestamp is no time.',
+  );
 }
 
 function readHeader({ headers }: RequestOrigin, name: string): string {

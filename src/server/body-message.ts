@@ -3,6 +3,8 @@ import { IncomingMessage } from 'node:http';
 /** Told each piece of a body as it arrives, then null. Nothing more comes after an abort. */
 export type TakePiece = (piece: Buffer | null) => void;
 
+const DROP: TakePiece = () => {};
+
 /**
  * A request whose body can be taken as it comes from the parser. Node pushes a body into a stream,
  * which hands it on over several turns of its queue; whoever wants nothing but the bytes pays for
@@ -17,8 +19,11 @@ export class BodyMessage extends IncomingMessage {
   }
 
   override push(piece: unknown, encoding?: BufferEncoding): boolean {
-    if (this.#take === null) return super.push(piece, encoding);
-    if (piece === null || Buffer.isBuffer(piece)) this.#take(piece);
+    const take = this.#take;
+    if (take === null) return super.push(piece, encoding);
+    // The parser holds on to the message until the connection's next one: without its body.
+    if (piece === null) this.#take = DROP;
+    if (piece === null || Buffer.isBuffer(piece)) take(piece);
     return true;
   }
 }

@@ -147,6 +147,22 @@ describe('decodeIngestBody', () => {
     }
   });
 
+  it.each([
+    ['texts that never end', `NaN${'"\\'.repeat(400_000)}`],
+    ['quotes without an end', `NaN${'"'.repeat(999_999)}`],
+    ['signs', `NaN${'-'.repeat(900_000)}`],
+  ])('refuses %s as quickly as any other text', (_name, hostile) => {
+    const error = failureOf(() => decodeIngestBody({}, Buffer.from(hostile), LIMITS));
+    expect(error).toBeInstanceOf(DecodeError);
+  });
+
+  it('takes a very long text beside a number that JSON does not have', () => {
+    const word = 'x'.repeat(9_000_000);
+    const payload = Buffer.from(`{"a": NaN, "b": "${word}"}`);
+    const large = { ...LIMITS, inflatedMaxBytes: 20_000_000 };
+    expect(decodeIngestBody({}, payload, large)).toEqual({ a: null, b: word });
+  });
+
   it('replaces bytes that are not UTF-8 instead of losing the request', () => {
     const payload = Buffer.from([0x22, 0xff, 0x22]);
     expect(decodeIngestBody({}, payload, LIMITS)).toBe('\uFFFD');

@@ -9,6 +9,7 @@ import {
   stripByteOrderMark,
 } from './body-parts.ts';
 import { decompressLz } from './lz-string.ts';
+import { replaceNonFinite } from './non-finite.ts';
 
 /** What the query says about the packing of a body. */
 export interface IngestPacking {
@@ -136,14 +137,6 @@ function unpackLz(text: string, maxLength: number): string {
   if ('text' in unpacked) return stripByteOrderMark(unpacked.text);
   if (unpacked.failure === 'too long') throw new BodyTooLargeError(maxLength);
   throw new DecodeError('the lz64 data is damaged');
-}
-
-const TEXT_OR_NON_FINITE = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g;
-
-/** Numbers that JSON does not have, as some languages print them, become null. */
-function replaceNonFinite(text: string): string {
-  if (!text.includes('NaN') && !text.includes('Infinity')) return text;
-  return text.replace(TEXT_OR_NON_FINITE, (found) => (found.startsWith('"') ? found : 'null'));
 }
 
 function tryParseJson(text: string): unknown {

@@ -158,6 +158,47 @@ describe('the hot path', () => {
     expect(answered[0]?.request.payload.toString()).toBe('{"a":1}');
   });
 
+  it('puts a body together that comes in very many pieces', async () => {
+    const body = Array.from({ length: 20_000 }, (_, index) =>
+      String.fromCharCode(97 + (index % 26)),
+    );
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST /flags HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    socket.write(`${body.map((letter) => `1\r\n${letter}\r\n`).join('')}0\r\n\r\n`);
+    await once(socket, 'data');
+    socket.destroy();
+    expect(answered[0]?.request.payload.toString()).toBe(body.join(''));
+  });
+
+  it('answers requests that are sent before the answers are read, in their order', async () => {
+    answer = async (_operation, request) => jsonReply(200, { said: request.payload.toString() });
+    const socket = connect(port, '127.0.0.1');
+    let heard = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      heard += text;
+    });
+    const request = (body: string) =>
+      `POST /flags HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    socket.write(request('one') + request('two') + request('three'));
+    await expect.poll(() => heard.match(/"said":"\w+"/g)).toHaveLength(3);
+    socket.destroy();
+    expect(heard.match(/(?<="said":")\w+/g)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('takes a body that waits for its 100 Continue', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      'POST /flags HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n',
+    );
+    const [first] = await once(socket, 'data');
+    expect(String(first)).toMatch(/^HTTP\/1\.1 100 Continue/);
+    socket.write('{}');
+    const [second] = await once(socket, 'data');
+    socket.destroy();
+    expect(String(second)).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(answered[0]?.request.payload.toString()).toBe('{}');
+  });
+
   it('sends status, headers and body of the answer', async () => {
     answer = async () => jsonReply(503, { tell: 'ü' }, { 'retry-after': '1' });
     const reply = await post('/flags');

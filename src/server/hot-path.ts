@@ -105,6 +105,7 @@ interface Incoming {
 
 const TOO_LARGE = 413;
 const NO_PAYLOAD = Buffer.alloc(0);
+const ROOM_MIN = 65_536;
 
 /** Reads the body; null once it is over the limit. Calls back once, and not after an abort. */
 function readBody(
@@ -112,22 +113,36 @@ function readBody(
   maxBytes: number,
   done: (payload: Buffer | null) => void,
 ): void {
-  let first: Buffer | null = null;
-  let more: Buffer[] | null = null;
+  let body: Buffer = NO_PAYLOAD;
   let bytes = 0;
   message.takeBody((piece) => {
     if (bytes > maxBytes) return;
     if (piece === null) {
-      done(more === null ? (first ?? NO_PAYLOAD) : Buffer.concat(more, bytes));
+      done(body.length === bytes ? body : body.subarray(0, bytes));
       return;
     }
+    const before = bytes;
     bytes += piece.length;
     if (bytes > maxBytes) {
-      first = null;
-      more = null;
+      body = NO_PAYLOAD;
       done(null);
-    } else if (first === null) first = piece;
-    else if (more === null) more = [first, piece];
-    else more.push(piece);
+      return;
+    }
+    // Nearly every body comes in one piece, which is the body then.
+    body = before === 0 ? piece : append(body, before, piece);
   });
+}
+
+/**
+ * The first `length` bytes of `body` with the piece behind them. Room doubles as it is used up:
+ * keeping the pieces would take far more than their bytes when they are tiny.
+ */
+function append(body: Buffer, length: number, piece: Buffer): Buffer {
+  let wider = body;
+  if (length + piece.length > body.length) {
+    wider = Buffer.allocUnsafeSlow(Math.max(ROOM_MIN, 2 * (length + piece.length)));
+    body.copy(wider, 0, 0, length);
+  }
+  piece.copy(wider, length);
+  return wider;
 }

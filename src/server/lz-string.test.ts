@@ -14,6 +14,11 @@ describe('decompressLz', () => {
     expect(decompressLz(packed, 1_000)).toEqual({ text });
   });
 
+  it('refuses what only looks like padding as quickly as anything else', () => {
+    const hostile = `${'='.repeat(2_000_000)}a`;
+    expect(decompressLz(hostile, 1_000)).toEqual({ failure: 'damaged' });
+  });
+
   it('builds no more than it may', () => {
     expect(decompressLz(THOUSAND, 999)).toEqual({ failure: 'too long' });
   });

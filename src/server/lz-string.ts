@@ -17,6 +17,12 @@ const FIRST_ENTRY = 3;
 /** Text that is no LZ data, and text that would become longer than is allowed. */
 export type LzFailure = 'damaged' | 'too long';
 
+function withoutPadding(base64: string): string {
+  let end = base64.length;
+  while (end > 0 && base64[end - 1] === '=') end -= 1;
+  return base64.slice(0, end);
+}
+
 /**
  * Unpacks what very old browser clients send as `lz64`: the base64 form of LZ-string. At most
  * `maxLength` characters are built, so a small body cannot become a huge one.
@@ -25,7 +31,7 @@ export function decompressLz(
   base64: string,
   maxLength: number,
 ): { readonly text: string } | { readonly failure: LzFailure } {
-  const digits = base64.trim().replace(/=+$/, '');
+  const digits = withoutPadding(base64.trim());
   const readBits = createBitReader(digits);
   const dictionary: string[] = ['', '', ''];
   const parts: string[] = [];

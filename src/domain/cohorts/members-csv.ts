@@ -45,11 +45,13 @@ interface CsvState {
   readonly rows: string[][];
   row: string[];
   cell: string;
+  /** Nothing but space is in this cell so far; asking the text each time would read it anew. */
+  isBlank: boolean;
   isQuoted: boolean;
 }
 
 function parseCsv(text: string): string[][] {
-  const state: CsvState = { rows: [], row: [], cell: '', isQuoted: false };
+  const state: CsvState = { rows: [], row: [], cell: '', isBlank: true, isQuoted: false };
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at);
     if (state.isQuoted) {
@@ -58,12 +60,16 @@ function parseCsv(text: string): string[][] {
         state.cell += '"';
         at += 1;
       } else state.isQuoted = false;
-    } else if (character === '"' && state.cell.trim() === '') {
+    } else if (character === '"' && state.isBlank) {
       state.cell = '';
+      state.isBlank = false;
       state.isQuoted = true;
     } else if (character === ',') endCell(state);
     else if (character === '\n') endRow(state);
-    else if (character !== '\r') state.cell += character;
+    else if (character !== '\r') {
+      state.cell += character;
+      state.isBlank &&= character.trim() === '';
+    }
   }
   if (state.isQuoted) throw invalidField('csv', 'The CSV file ends inside quotation marks.');
   if (state.cell !== '' || state.row.length > 0) endRow(state);
@@ -73,6 +79,7 @@ function parseCsv(text: string): string[][] {
 function endCell(state: CsvState): void {
   state.row.push(state.cell);
   state.cell = '';
+  state.isBlank = true;
 }
 
 function endRow(state: CsvState): void {
