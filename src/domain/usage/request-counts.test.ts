@@ -41,3 +41,18 @@ it('tells only so many User-Agents apart, and loses no request', () => {
   expect(taken.length).toBeLessThanOrEqual(1_001);
   expect(taken.reduce((sum, { requests }) => sum + requests, 0)).toBe(3_000);
 });
+
+it('tells no more of them apart in one day, however often it was asked for them', () => {
+  const counts = new RequestCounts();
+  let rows = 0;
+  for (let round = 0; round < 5; round += 1) {
+    for (let version = 0; version < 500; version += 1) {
+      counts.add(1, 'evaluation', `posthog-node/${round}.${version}`, NOON);
+    }
+    rows += counts.take().length;
+  }
+  expect(rows).toBeLessThanOrEqual(1_005);
+  counts.add(1, 'evaluation', 'posthog-node/0.1', NOON);
+  counts.add(1, 'evaluation', 'posthog-node/next', NEXT_DAY);
+  expect(counts.take().map(({ version }) => version)).toEqual(['0.1', 'next']);
+});

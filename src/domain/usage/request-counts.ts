@@ -15,7 +15,7 @@ export interface RequestCount {
 
 const DAY_MS = 86_400_000;
 
-/** Different User-Agents that are told apart between two writes; the rest counts as unknown. */
+/** Different User-Agents that are told apart in one day; the rest counts as unknown. */
 const USER_AGENTS_MAX = 1_000;
 
 type CountsOfKind = Map<string, RequestCount>;
@@ -25,7 +25,8 @@ type CountsOfProject = Record<RequestKind, CountsOfKind>;
 export class RequestCounts {
   readonly #finished: RequestCount[] = [];
   #projects = new Map<number, CountsOfProject>();
-  #size = 0;
+  /** The User-Agents of the day. Anybody may invent more: each would become a stored row. */
+  #agents = new Set<string>();
   #dayNumber = Number.NaN;
   #day = '';
 
@@ -37,13 +38,12 @@ export class RequestCounts {
       project = { evaluation: new Map(), definitions: new Map(), definitions_unchanged: new Map() };
       this.#projects.set(projectId, project);
     }
-    const agent = this.#size < USER_AGENTS_MAX ? userAgent : '';
+    const agent = this.#tellApart(userAgent);
     const counts = project[kind];
     let count = counts.get(agent);
     if (count === undefined) {
       count = { projectId, day: this.#day, kind, ...readSdkName(agent), requests: 0 };
       counts.set(agent, count);
-      this.#size += 1;
     }
     count.requests += 1;
   }
@@ -62,12 +62,19 @@ export class RequestCounts {
     return merge(this.#finished.splice(0));
   }
 
+  #tellApart(userAgent: string): string {
+    if (this.#agents.has(userAgent)) return userAgent;
+    if (this.#agents.size >= USER_AGENTS_MAX) return '';
+    this.#agents.add(userAgent);
+    return userAgent;
+  }
+
   #turnTo(dayNumber: number): void {
     for (const project of this.#projects.values()) {
       for (const counts of Object.values(project)) this.#finished.push(...counts.values());
     }
     this.#projects = new Map();
-    this.#size = 0;
+    if (dayNumber !== this.#dayNumber) this.#agents = new Set();
     this.#dayNumber = dayNumber;
     this.#day = Number.isNaN(dayNumber)
       ? ''
