@@ -9,7 +9,7 @@ export interface Link {
   /** The operationId of what it leads to. */
   readonly target: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  readonly requestBody: unknown;
+  readonly hasBody: boolean;
 }
 
 interface LinkedOperation {
@@ -33,7 +33,7 @@ export function linksOf(document: unknown): readonly Link[] {
           name,
           target: String(pick(link, 'operationId')),
           parameters: Object.fromEntries(entriesOf(pick(link, 'parameters'))),
-          requestBody: pick(link, 'requestBody'),
+          hasBody: pick(link, 'requestBody') !== undefined,
         };
       }),
     ),
@@ -42,7 +42,8 @@ export function linksOf(document: unknown): readonly Link[] {
 
 /**
  * What is wrong with the links of a contract: a target that does not exist, a parameter that the
- * target does not have, one in its path that is left out, or an expression that names nothing.
+ * target does not have, one in its path that is left out, an expression that names nothing, or a
+ * body, which some generators read as text only.
  */
 export function findLinkFaults(document: unknown): readonly string[] {
   const operations = operationsOf(document);
@@ -59,7 +60,8 @@ export function findLinkFaults(document: unknown): readonly string[] {
     return [
       ...given.filter((name) => !names.includes(name)).map((name) => `${at}: no parameter ${name}`),
       ...missing.map(({ name }) => `${at}: ${name} is left out`),
-      ...expressionsOf([link.parameters, link.requestBody])
+      ...(link.hasBody ? [`${at}: has a body`] : []),
+      ...expressionsOf(link.parameters)
         .filter((expression) => !leadsSomewhere(document, source, link.status, expression))
         .map((expression) => `${at}: ${expression} names nothing`),
     ];
