@@ -6,6 +6,7 @@ import {
 } from '../../../test/disposable-database.ts';
 import { storeEvents } from '../../../test/store-events.ts';
 import { ensurePartitions } from '../events/event-partitions.ts';
+import { lockPersons } from '../persons/persons-writes.ts';
 import { keepFlagUsage, noteUsageOnFlags, pruneFlagUsage } from './flag-usage-keeper.ts';
 
 const NOW = new Date('2026-03-31T12:00:00Z');
@@ -162,6 +163,42 @@ describe('pruneFlagUsage', () => {
     await pruneFlagUsage(database.db, options);
     for (const table of tables) expect(await database.db(table)).toEqual([]);
   });
+
+  it('deletes visitors whatever their distinct ids look like, and keeps those of other projects', async () => {
+    const { db } = database;
+    const odd = ['', ' ', 'NULL', '{a,b}', '"quoted"', 'back\\slash', "it's", 'ü'];
+    const visitors = odd.map((distinct_id) => ({ project_id: projectId, distinct_id }));
+    const other = { project_id: projectId + 1_000_000, distinct_id: "it's" };
+    await db('flag_usage_visitors').insert(visitors);
+    const [kept] = await db('flag_usage_visitors').insert(other).returning('id');
+    const series_id = 1_000_000;
+    await db('flag_usage_users').insert({
+      user_id: -(kept?.id ?? 0),
+      series_id,
+      day: '2026-03-31',
+    });
+    await pruneFlagUsage(db, { now: NOW, retentionDays: 90 });
+    expect(await db('flag_usage_visitors')).toMatchObject([other]);
+    await db('flag_usage_users').where({ series_id }).delete();
+    await db('flag_usage_visitors').delete();
+  });
+
+  it('does nothing more once it is to stop', async () => {
+    await use('stopped', { properties: { $process_person_profile: false } });
+    const options = { now: new Date('2026-06-30T12:00:00Z'), retentionDays: 90 };
+    let steps = 1;
+    const isStopped = () => {
+      steps -= 1;
+      return steps < 0;
+    };
+    await pruneFlagUsage(database.db, { ...options, isStopped });
+    expect(await database.db('flag_usage_users')).toEqual([]);
+    for (const table of ['flag_usage_days', 'flag_usage_visitors'] as const) {
+      expect(await database.db(table)).toHaveLength(1);
+    }
+    await pruneFlagUsage(database.db, options);
+    expect(await database.db('flag_usage_visitors')).toEqual([]);
+  });
 });
 
 describe('keepFlagUsage', () => {
@@ -182,4 +219,36 @@ describe('keepFlagUsage', () => {
     await expect.poll(async () => (await readFlag(id))?.last_called_at).toEqual(NOW);
     await keeper.stop();
   });
+
+  it('stops without doing the rest of its work', async () => {
+    await use('interrupted', { properties: { $process_person_profile: false } });
+    let stopped: Promise<void> | null = null;
+    await database.db.transaction(async (tx) => {
+      await lockPersons(tx, [projectId]);
+      const keeper = keepFlagUsage({
+        db: database.db,
+        now: () => new Date('2026-06-30T12:00:00Z'),
+        retentionDays: 90,
+        log: { warn() {} },
+        everyMs: 1,
+      });
+      await untilSomebodyWaits();
+      stopped = keeper.stop();
+    });
+    await stopped;
+    expect(await database.db('flag_usage_users')).toEqual([]);
+    expect(await database.db('flag_usage_visitors')).toHaveLength(1);
+  });
 });
+
+async function untilSomebodyWaits(): Promise<void> {
+  await expect
+    .poll(async () => {
+      const { rows } = await database.db.raw(
+        `SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+         WHERE NOT l.granted AND a.datname = current_database()`,
+      );
+      return rows;
+    })
+    .toHaveLength(1);
+}

@@ -24,13 +24,14 @@ export function keepFlagUsage(options: FlagUsageKeeperOptions): { stop(): Promis
   const { db, now, log, retentionDays } = options;
   let noted: Date | null = null;
   let pruned: Date | null = null;
+  let isStopped = false;
 
   async function look(): Promise<void> {
     const startedAt = now();
     await noteUsageOnFlags(db, noted === null ? null : new Date(noted.getTime() - OVERLAP_MS));
     noted = startedAt;
     if (pruned !== null && startedAt.getTime() - pruned.getTime() < PRUNE_EVERY_MS) return;
-    await pruneFlagUsage(db, { now: startedAt, retentionDays });
+    await pruneFlagUsage(db, { now: startedAt, retentionDays, isStopped: () => isStopped });
     pruned = startedAt;
   }
 
@@ -47,6 +48,7 @@ export function keepFlagUsage(options: FlagUsageKeeperOptions): { stop(): Promis
   timer.unref();
   return {
     async stop() {
+      isStopped = true;
       clearInterval(timer);
       await looking;
     },
@@ -90,17 +92,27 @@ export async function noteUsageOnFlags(db: Db, since: Date | null): Promise<void
   );
 }
 
-/** Deletes uses that are older than they are kept, and series that were not used since. */
+export interface PruneOptions {
+  readonly now: Date;
+  readonly retentionDays: number;
+  /** Asked before each transaction: the rest is left for another time. */
+  readonly isStopped?: () => boolean;
+}
+
+/**
+ * Deletes uses that are older than they are kept, and series and visitors that were not used
+ * since, in many short transactions.
+ */
 export async function pruneFlagUsage(
   db: Db,
-  { now, retentionDays }: { readonly now: Date; readonly retentionDays: number },
+  { now, retentionDays, isStopped = () => false }: PruneOptions,
 ): Promise<void> {
   const cutoff = new Date(now.getTime() - retentionDays * DAY_MS);
   const day = cutoff.toISOString().slice(0, 10);
-  while (await deleteBefore(db, 'flag_usage_users', day)) {}
-  while (await deleteBefore(db, 'flag_usage_days', day)) {}
-  await pruneSeries(db, cutoff);
-  while (await pruneVisitors(db)) {}
+  while (!isStopped() && (await deleteBefore(db, 'flag_usage_users', day))) {}
+  while (!isStopped() && (await deleteBefore(db, 'flag_usage_days', day))) {}
+  if (!isStopped()) await pruneSeries(db, cutoff, isStopped);
+  while (!isStopped() && (await pruneVisitors(db, isStopped))) {}
 }
 
 /**
@@ -122,10 +134,11 @@ async function deleteBefore(
   return rowCount === PRUNED_ROWS_MAX;
 }
 
-async function pruneSeries(db: Db, cutoff: Date): Promise<void> {
+async function pruneSeries(db: Db, cutoff: Date, isStopped: () => boolean): Promise<void> {
   const idle = (query: Db | Tx) =>
     query('flag_usage_series').where('last_received_at', '<', cutoff);
   for (const projectId of await idle(db).distinct().pluck('project_id')) {
+    if (isStopped()) return;
     await db.transaction(async (tx) => {
       // Capture holds this lock from finding a series to counting in it.
       await lockPersons(tx, [projectId]);
@@ -135,20 +148,24 @@ async function pruneSeries(db: Db, cutoff: Date): Promise<void> {
 }
 
 /** Deletes some visitors who used nothing that is kept; returns whether there may be more. */
-async function pruneVisitors(db: Db): Promise<boolean> {
-  const idle: { rows: { project_id: number; ids: number[] }[] } = await db.raw(
-    `SELECT project_id, array_agg(id::float8) AS ids
-     FROM (SELECT project_id, id FROM flag_usage_visitors AS v WHERE ${USED_NOTHING} LIMIT ?) AS v
+async function pruneVisitors(db: Db, isStopped: () => boolean): Promise<boolean> {
+  const idle: { rows: { project_id: number; distinct_ids: string[] }[] } = await db.raw(
+    `SELECT project_id, array_agg(distinct_id) AS distinct_ids
+     FROM (
+       SELECT project_id, distinct_id FROM flag_usage_visitors AS v WHERE ${USED_NOTHING} LIMIT ?
+     ) AS v
      GROUP BY project_id`,
     [PRUNED_VISITORS_MAX],
   );
-  for (const { project_id, ids } of idle.rows) {
+  for (const { project_id, distinct_ids } of idle.rows) {
+    if (isStopped()) return false;
     await db.transaction(async (tx) => {
       await lockPersons(tx, [project_id]);
+      // By the primary key: capture waits for the lock meanwhile.
       await tx.raw(
         `DELETE FROM flag_usage_visitors AS v
-         WHERE project_id = ? AND id = ANY (?::bigint[]) AND ${USED_NOTHING}`,
-        [project_id, ids],
+         WHERE project_id = ? AND distinct_id = ANY (?::text[]) AND ${USED_NOTHING}`,
+        [project_id, distinct_ids],
       );
     });
   }
