@@ -84,9 +84,9 @@ export function prepareEvents(
 }
 
 /**
- * Stores the events and applies what they do to persons and groups, in their order and in a fixed
- * number of statements. An event whose uuid the project has already is passed over entirely: a
- * client's retry must not bring back older person properties.
+ * Stores the events and applies what they do to persons and groups, in their order and in a few
+ * round trips. An event whose uuid the project has already is passed over entirely: a client's
+ * retry must not bring back older person properties.
  *
  * Rows are locked in the order of all commands, so that none of them can wait for each other:
  * persons (`lockPersons`), then the project's row, then its cohorts. A new group type raises the

@@ -74,10 +74,13 @@ export async function moveHashKeyOverrides(
   toPersonId: number,
 ): Promise<void> {
   await tx.raw(
-    `INSERT INTO hash_key_overrides (person_id, feature_flag_key, hash_key, created_at)
-     SELECT ?, feature_flag_key, hash_key, created_at FROM hash_key_overrides WHERE person_id = ?
+    `WITH removed AS (
+       DELETE FROM hash_key_overrides WHERE person_id = ?
+       RETURNING feature_flag_key, hash_key, created_at
+     )
+     INSERT INTO hash_key_overrides (person_id, feature_flag_key, hash_key, created_at)
+     SELECT ?, feature_flag_key, hash_key, created_at FROM removed
      ON CONFLICT DO NOTHING`,
-    [toPersonId, fromPersonId],
+    [fromPersonId, toPersonId],
   );
-  await tx.raw('DELETE FROM hash_key_overrides WHERE person_id = ?', [fromPersonId]);
 }

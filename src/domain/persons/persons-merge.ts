@@ -6,7 +6,8 @@ import { findSurvivor, type PersonDraft, type PersonMerge, requireId } from './p
 
 /**
  * Moves rows of another table from an absorbed person to the one that absorbed it. Where both have
- * a row, the absorbing person's wins.
+ * a row, the absorbing person's wins. What it sends, it sends at once and without waiting: the
+ * moves of later merges are sent behind it.
  */
 export type MovePersonRows = (
   tx: Statements,
@@ -32,7 +33,9 @@ export interface ProjectMerges {
 
 /**
  * Moves everything that absorbed persons own to those that absorbed them and deletes the absorbed
- * rows. Every person involved must have its row by now, see `findCarriers`.
+ * rows, in one statement for each merge and kind of row and a few for all. The number of round
+ * trips does not depend on that of the merges. Every person involved must have its row by now, see
+ * `findCarriers`.
  */
 export async function writeMerges(
   tx: Statements,
@@ -58,9 +61,12 @@ export async function writeMerges(
     tx,
     steps.flatMap(({ fromId, toId }) => [fromId, toId]),
   );
-  for (const { projectId, fromId, toId } of steps) {
-    for (const move of moves) await move(tx, projectId, fromId, toId);
-  }
+  // One round trip for all of them; the server works them off in this order.
+  await Promise.all(
+    steps.flatMap(({ projectId, fromId, toId }) =>
+      moves.map((move) => move(tx, projectId, fromId, toId)),
+    ),
+  );
   const fromIds = steps.map(({ fromId }) => fromId);
   const toIds = steps.map(({ lastId }) => lastId);
   await tx.raw(

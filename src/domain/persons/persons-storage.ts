@@ -54,8 +54,8 @@ export async function loadPersonLedgers(
 }
 
 /**
- * Writes what changed in the ledgers, with one statement per kind of change. Persons that are new
- * have their ids when it returns.
+ * Writes what changed in the ledgers, with one statement per kind of change, but for merges: see
+ * `writeMerges`. Persons that are new have their ids when it returns.
  */
 export async function writePersonLedgers(
   tx: Statements,

@@ -52,8 +52,8 @@ export async function lockPersons(tx: Statements, projectIds: readonly number[])
 
 /**
  * Applies the changes in their order and returns each entry's person id, null for a lookup that
- * found none. Needs `lockPersons`. The number of statements does not depend on the number of
- * entries.
+ * found none. Needs `lockPersons`. The number of round trips does not depend on the number of
+ * entries, and that of the statements only on how many of them merge persons.
  */
 export async function applyPersonChanges(
   tx: Statements,
