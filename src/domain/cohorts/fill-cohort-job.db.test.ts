@@ -136,6 +136,18 @@ it('leaves nobody in the cohort when the flag was switched off in the meantime',
   expect(await members()).toEqual({ numbers: [], count: 0 });
 });
 
+it('leaves a complete cohort alone when it crashes before the job is ended', async () => {
+  await run();
+  const { db } = database;
+  const before = await db('cohorts').where({ id: cohortId }).first();
+  await changeFlag({ filters: filtersOn('plan', 'exact', 'free') });
+  await run();
+  expect(await members()).toEqual({ numbers: [1, 3, 5], count: 3 });
+  await db('feature_flags').where({ id: flagId }).delete();
+  await run();
+  expect(await db('cohorts').where({ id: cohortId }).first()).toEqual(before);
+});
+
 it('counts relative dates from the moment at which it began', async () => {
   await changeFlag({ filters: filtersOn('seen', 'is_date_after', '-7d') });
   await run({ at: '2026-01-08T12:00:00Z', crashAfter: 1 });

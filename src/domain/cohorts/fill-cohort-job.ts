@@ -25,6 +25,8 @@ export function createFillCohortJob(
 ): JobHandler {
   return {
     async run(job) {
+      // An earlier run did it all and ended before it could say so.
+      if (job.progress.done === true) return;
       const snapshot = await context.getSnapshot(job.projectId);
       if (snapshot === undefined) return;
       const flag = findFlag(snapshot, job);
@@ -33,7 +35,7 @@ export function createFillCohortJob(
       const ended = flag.isActive
         ? await addEverybody(context, job, { snapshot, flag }, begun)
         : begun;
-      await job.save(toJson(ended), async (tx) => {
+      await job.save({ ...toJson(ended), done: true }, async (tx) => {
         await noteSuccess(tx, job.subjectId);
         const above = await listCohortIdsAbove(tx, job.projectId, job.subjectId);
         await requestCount(tx, job.projectId, [...above]);
