@@ -108,6 +108,19 @@ describe('the worker of background jobs', () => {
     expect(failures).toEqual([expect.not.stringContaining('secret')]);
   });
 
+  it('counts failures anew from a batch that was saved', async () => {
+    await add(job());
+    let runs = 0;
+    work(async (claimed) => {
+      runs += 1;
+      if (runs === 5) await claimed.save({ after: 5 }, async () => {});
+      throw new Error('again');
+    });
+    await until('failed');
+    // The fifth run saved a batch, so its failure is the first of another five.
+    expect(await rows()).toMatchObject([{ progress: { after: 5 }, attempts: 9 }]);
+  });
+
   it('takes over what a dead process left, and that process can save nothing any more', async () => {
     await add(job());
     const dead = await claimJob(database.db, ['count_cohort'], 1);

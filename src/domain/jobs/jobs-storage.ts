@@ -72,7 +72,10 @@ export async function finishJob(tx: Tx, claim: Claim, error: string | null): Pro
   checkHeld(changed);
 }
 
-/** Puts the job back, to be claimed after so long. */
+/**
+ * Puts the job back, to be claimed after so long. With an error that counts as a failure: the claim
+ * counted it already, unless a batch was saved since.
+ */
 export async function releaseJob(
   db: Db,
   claim: Claim,
@@ -81,7 +84,7 @@ export async function releaseJob(
   const isStopped = release.error === null;
   await db.raw(
     `UPDATE jobs SET state = 'waiting', error = ?,
-            failures = CASE WHEN ? THEN greatest(failures - 1, 0) ELSE failures END,
+            failures = CASE WHEN ? THEN greatest(failures - 1, 0) ELSE greatest(failures, 1) END,
             locked_until = now() + ? * interval '1 millisecond'
      WHERE id = ? AND attempts = ? AND state = 'running'`,
     [release.error, isStopped, release.afterMs, claim.id, claim.attempts],

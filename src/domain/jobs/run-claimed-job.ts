@@ -29,14 +29,20 @@ const BEATS_PER_LEASE = 3;
 export async function runClaimedJob(run: JobRun, handler: JobHandler, row: JobRow): Promise<void> {
   const lost = new AbortController();
   const beats = keepClaim(run, row, lost);
+  let failures = row.failures;
+  // A failure after a batch that was saved is the first one in a row again.
+  const noteSaved = () => {
+    failures = 1;
+  };
   try {
     if (row.failures > FAILURES_MAX) {
       throw new HopelessJob(row.error ?? 'The service ended each time it worked on this.');
     }
-    await handler.run(toClaimed(run, row, AbortSignal.any([run.stopping, lost.signal])));
+    const signal = AbortSignal.any([run.stopping, lost.signal]);
+    await handler.run(toClaimed(run, row, signal, noteSaved));
     await run.db.transaction((tx) => finishJob(tx, row, null));
   } catch (error) {
-    await settleFailure(run, row, handler, error).catch((cause: unknown) => {
+    await settleFailure(run, { ...row, failures }, handler, error).catch((cause: unknown) => {
       // The claim runs out by itself, and the job is tried again.
       run.log.warn({ err: cause, jobId: row.id }, 'The end of a background job was not stored.');
     });
@@ -55,7 +61,12 @@ function keepClaim({ db, leaseMs }: JobRun, row: JobRow, lost: AbortController):
   return beats.unref();
 }
 
-function toClaimed({ db }: JobRun, row: JobRow, signal: AbortSignal): ClaimedJob {
+function toClaimed(
+  { db }: JobRun,
+  row: JobRow,
+  signal: AbortSignal,
+  noteSaved: () => void,
+): ClaimedJob {
   return {
     id: row.id,
     projectId: row.project_id,
@@ -63,11 +74,14 @@ function toClaimed({ db }: JobRun, row: JobRow, signal: AbortSignal): ClaimedJob
     payload: row.payload,
     progress: row.progress,
     signal,
-    save: (progress, work) =>
-      db.transaction(async (tx) => {
+    async save(progress, work) {
+      const result = await db.transaction(async (tx) => {
         await saveProgress(tx, row, progress);
         return work(tx);
-      }),
+      });
+      noteSaved();
+      return result;
+    },
   };
 }
 
