@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DomainError, notFound } from '../errors.ts';
-import { isDatabaseOutage, isUniqueViolation, toDomainError } from './database-error.ts';
+import { DomainError, notFound, unavailable } from '../errors.ts';
+import { isDatabaseOutage, isOutage, isUniqueViolation, toDomainError } from './database-error.ts';
 
 function errorWith(fields: object, message = 'Something happened.'): Error {
   return Object.assign(new Error(message), fields);
@@ -58,6 +58,20 @@ describe('isDatabaseOutage', () => {
   ])('does not take %s for an outage', (_what, error) => {
     expect(isDatabaseOutage(error)).toBe(false);
   });
+});
+
+describe('isOutage', () => {
+  it('knows an outage as the database tells it and as the domain does', () => {
+    expect(isOutage(errorWith({ code: '57P01' }))).toBe(true);
+    expect(isOutage(unavailable('Later.', null))).toBe(true);
+  });
+
+  it.each([[notFound()], [errorWith({ code: '23505' })], [new Error('else')], ['text']])(
+    'does not take %s for one',
+    (error) => {
+      expect(isOutage(error)).toBe(false);
+    },
+  );
 });
 
 describe('isUniqueViolation', () => {

@@ -32,6 +32,11 @@ export function isDatabaseOutage(error: unknown): boolean {
   return OUTAGE_MESSAGES.test(error.message);
 }
 
+/** Whether the failure is nobody's fault: whatever else is tried now would fail the same way. */
+export function isOutage(error: unknown): boolean {
+  return isDatabaseOutage(error) || (error instanceof DomainError && error.kind === 'unavailable');
+}
+
 /** Whether a statement ran, or waited for a lock, for longer than it was given. */
 export function isStatementTimeout(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;

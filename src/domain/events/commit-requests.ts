@@ -1,8 +1,8 @@
-import { isDatabaseOutage, toDomainError } from '../database/database-error.ts';
+import { isOutage, toDomainError } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import { guardedTransaction, type TransactionLimits } from '../database/guarded-transaction.ts';
 import { pipelinedTransaction, type Statements } from '../database/pipelined-transaction.ts';
-import { DomainError, unavailable } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 import type { RefusedMerge } from '../persons/persons-writes.ts';
 import { CaptureError } from './capture-error.ts';
 import { ensurePartitions, toDay } from './event-partitions.ts';
@@ -144,11 +144,6 @@ function toRefusal(error: unknown): unknown {
   }
   if (!DATA_SQLSTATES.test(readSqlState(error))) return error;
   return new CaptureError(400, 'invalid event could not be processed', error);
-}
-
-/** Whether every other request would fail for the same reason now. */
-function isOutage(error: unknown): boolean {
-  return isDatabaseOutage(error) || (error instanceof DomainError && error.kind === 'unavailable');
 }
 
 function isLostRace(error: unknown): boolean {

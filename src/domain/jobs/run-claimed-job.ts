@@ -1,4 +1,4 @@
-import { isDatabaseOutage } from '../database/database-error.ts';
+import { isOutage } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import type { JobRow } from '../database/tables.ts';
 import { DomainError } from '../errors.ts';
@@ -111,11 +111,6 @@ async function settleFailure(
   log.warn({ err: error, jobId: row.id, kind: row.kind }, 'A background job is tried again.');
   const afterMs = run.retryAfterMs * 2 ** Math.max(0, row.failures - 1);
   await releaseJob(db, row, { afterMs, error: isOutage(error) ? null : reason });
-}
-
-/** An outage is nobody's fault: it does not count, however often it happens. */
-function isOutage(error: unknown): boolean {
-  return (error instanceof DomainError && error.kind === 'unavailable') || isDatabaseOutage(error);
 }
 
 /** The reason for people: what is meant for them as it is, anything else in general terms. */
