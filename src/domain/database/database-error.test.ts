@@ -15,6 +15,7 @@ describe('isDatabaseOutage', () => {
     ['57P01', 'an administrator shuts down'],
     ['57P02', 'the server crashed'],
     ['57P03', 'the server is starting'],
+    ['25P03', 'the transaction was idle for too long'],
     ['ECONNREFUSED', 'nobody listens'],
     ['ECONNRESET', 'the connection broke'],
     ['ENOTFOUND', 'the name is unknown'],

@@ -3,7 +3,7 @@ import { DomainError, unavailable } from '../errors.ts';
 const UNIQUE_VIOLATION = '23505';
 
 /** SQLSTATE classes and codes that say: the server, not the statement, is at fault. */
-const OUTAGE_SQLSTATES = /^(08|53|57P)/;
+const OUTAGE_SQLSTATES = /^(08|53|57P|25P03)/;
 
 /** A statement that was cancelled, and a lock that was waited for too long. */
 const TIMEOUT_SQLSTATES = new Set(['57014', '55P03']);

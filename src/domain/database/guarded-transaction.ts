@@ -23,19 +23,21 @@ export async function guardedTransaction<Result>(
   limits: TransactionLimits,
   work: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
+  const settings = limitSettings(limits);
   const connection: unknown = await db.client.acquireConnection();
   const timer = setTimeout(() => cutConnection(connection), limits.totalMs);
   try {
     return await db.transaction(
       async (tx) => {
-        // The first statement of the work goes with it; the server keeps their order.
-        const [, result] = await Promise.all([
-          tx.raw(
-            "SELECT set_config('lock_timeout', ?, true), set_config('statement_timeout', ?, true)",
-            [String(limits.lockMs), String(limits.statementMs)],
-          ),
-          work(tx),
-        ]);
+        // Asking for its end is what sends it. The first statement of the work follows with it, and
+        // the server keeps their order.
+        const limited = tx
+          .raw(
+            'SELECT set_config(name, setting, true) FROM unnest(?::text[], ?::text[]) AS s (name, setting)',
+            [Object.keys(settings), Object.values(settings).map(String)],
+          )
+          .then(() => undefined);
+        const [result] = await Promise.all([work(tx), limited]);
         return result;
       },
       { connection },
@@ -47,6 +49,16 @@ export async function guardedTransaction<Result>(
     clearTimeout(timer);
     await db.client.releaseConnection(connection);
   }
+}
+
+/** The limits as PostgreSQL has them, in whole milliseconds. */
+export function limitSettings({ lockMs, statementMs, totalMs }: TransactionLimits) {
+  return {
+    lock_timeout: Math.ceil(lockMs),
+    statement_timeout: Math.ceil(statementMs),
+    // A process whose host is gone cannot even say so; its locks would be held for hours.
+    idle_in_transaction_session_timeout: Math.ceil(totalMs),
+  };
 }
 
 /** Ends a connection without a word to the server, which may not be listening. */

@@ -4,7 +4,7 @@ import {
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
 import { createDb, type Db } from './db.ts';
-import type { TransactionLimits } from './guarded-transaction.ts';
+import { guardedTransaction, type TransactionLimits } from './guarded-transaction.ts';
 import { pipelinedTransaction, type Statements, sendWith } from './pipelined-transaction.ts';
 
 const LIMITS: TransactionLimits = { lockMs: 5_000, statementMs: 5_000, totalMs: 10_000 };
@@ -50,6 +50,21 @@ describe('a pipelined transaction', () => {
     });
     expect(inside).toEqual([{ limit: '5s' }]);
     const { rows } = await db.raw("SELECT current_setting('statement_timeout') AS limit");
+    expect(rows).toEqual([{ limit: '0' }]);
+  });
+
+  it.each([
+    ['pipelined', pipelinedTransaction],
+    ['guarded', guardedTransaction],
+  ])('has the server end a %s one whose process is gone, and only that', async (_kind, begin) => {
+    const setting = "SELECT current_setting('idle_in_transaction_session_timeout') AS limit";
+    let inside: unknown;
+    await begin(db, LIMITS, async (tx: Statements) => {
+      inside = (await tx.raw(setting)).rows;
+      return sendWith(undefined);
+    });
+    expect(inside).toEqual([{ limit: '10s' }]);
+    const { rows } = await db.raw(setting);
     expect(rows).toEqual([{ limit: '0' }]);
   });
 

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { isStatementTimeout } from './database-error.ts';
 import type { Db } from './db.ts';
-import { cutConnection, type TransactionLimits } from './guarded-transaction.ts';
+import { cutConnection, limitSettings, type TransactionLimits } from './guarded-transaction.ts';
 
 /**
  * What can be asked of a transaction of either kind: Knex's own, and a pipelined one. `?` stands for
@@ -111,12 +111,10 @@ function createGathering({ connection: { stream } }: pg.Client): () => void {
   };
 }
 
-/** Three commands in one message, since none of them has a result that anybody waits for. */
-function beginWithin({ lockMs, statementMs }: TransactionLimits): string {
-  return (
-    `BEGIN; SET LOCAL lock_timeout = ${Math.ceil(lockMs)}; ` +
-    `SET LOCAL statement_timeout = ${Math.ceil(statementMs)}`
-  );
+/** Several commands in one message, since none of them has a result that anybody waits for. */
+function beginWithin(limits: TransactionLimits): string {
+  const settings = Object.entries(limitSettings(limits));
+  return ['BEGIN', ...settings.map(([name, ms]) => `SET LOCAL ${name} = ${ms}`)].join('; ');
 }
 
 /** The statement as PostgreSQL takes it: `$1` for the first `?`, and so on. */
