@@ -10,7 +10,7 @@ import {
   toText,
 } from '../evaluation/value-text.ts';
 import type { JsonValue } from '../json.ts';
-import { joinSql, type Sql, sql } from './sql.ts';
+import { type Sql, sql } from './sql.ts';
 
 export const TRUE = sql`TRUE`;
 export const FALSE = sql`FALSE`;
@@ -147,12 +147,14 @@ function needleSql(operator: NeedleOperator, value: JsonValue, property: Sql): S
     const needle = toText(value);
     return needle === null ? UNDECIDED : foundSql(operator, toAsciiLower(needle), text);
   }
-  const found = (isList(value) ? value : [value]).flatMap((element) => {
+  const needles = (isList(value) ? value : [value]).flatMap((element) => {
     const needle = toText(element);
-    return needle === null ? [] : [foundSql('icontains', toAsciiLower(needle), text)];
+    return needle === null ? [] : [toAsciiLower(needle)];
   });
   // Without a needle nothing is found, but a list or object is still the engine's.
-  return found.length === 0 ? sql`(${text} IS NULL AND NULL)` : sql`(${joinSql(found, ' OR ')})`;
+  if (needles.length === 0) return sql`(${text} IS NULL AND NULL)`;
+  // One array, since a statement takes only so many values. OFFSET 0 has the text folded once.
+  return sql`(SELECT bool_or(position(needle IN folded) > 0) FROM (SELECT ${text} AS folded OFFSET 0) AS haystack, unnest(${needles}::text[]) AS needle)`;
 }
 
 function foundSql(operator: Exclude<NeedleOperator, 'icontains_multi'>, needle: string, text: Sql) {
