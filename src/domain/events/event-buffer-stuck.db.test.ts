@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
-import { type ConnectionParts, createDb } from '../database/db.ts';
+import { createValve } from '../../../test/valve.ts';
+import { createDb } from '../database/db.ts';
 import { lockPersons } from '../persons/persons-writes.ts';
 import { createEventBuffer, type EventBufferOptions } from './event-buffer.ts';
 import { listEvents } from './events-queries.ts';
@@ -42,43 +40,6 @@ function anEvent(event: string) {
   return parseCaptureBody(body, { path: 'event', receivedAt: new Date() }).events;
 }
 
-/** A way to the database on which everything can be held up, without an end of the connection. */
-async function createValve({ host, port }: ConnectionParts) {
-  const sockets = new Set<Socket>();
-  let isShut = false;
-  const server = createServer((client) => {
-    const far = host.startsWith('/')
-      ? connect(join(host, `.s.PGSQL.${port}`))
-      : connect(port, host);
-    for (const socket of [client, far]) {
-      sockets.add(socket);
-      socket.on('error', () => socket.destroy());
-      socket.on('close', () => {
-        client.destroy();
-        far.destroy();
-      });
-    }
-    client.on('data', (chunk) => isShut || far.write(chunk));
-    far.on('data', (chunk) => isShut || client.write(chunk));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
-    shut: () => {
-      isShut = true;
-    },
-    open: () => {
-      isShut = false;
-    },
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
-
 describe('a commit that cannot get on', () => {
   it.each([
     ['a lock that nobody gives up', { ...PATIENT, lockMs: 50 }],
@@ -99,7 +60,7 @@ describe('a commit that cannot get on', () => {
 
   it('is refused when the database does not answer, and so is what waits behind it', async () => {
     const valve = await createValve(database.connection);
-    const db = createDb({ ...database.connection, host: '127.0.0.1', port: valve.port }, 2);
+    const db = createDb(valve.connection, 2);
     const buffer = aBuffer({ db, limits: { ...PATIENT, totalMs: 500 }, flushMaxEvents: 1 });
     await buffer.add(projectId, anEvent('before'));
     valve.shut();

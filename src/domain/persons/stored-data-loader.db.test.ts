@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDisposableDatabase } from '../../../test/disposable-database.ts';
+import { createValve } from '../../../test/valve.ts';
 import { createDb } from '../database/db.ts';
 import { bootstrap } from '../projects/bootstrap.ts';
 import { createStoredDataLoader, type StoredLookup } from './stored-data-loader.ts';
@@ -115,5 +116,21 @@ it('Rejects with "unavailable" while the database is away, and works again after
     await expect(load(aLookup())).rejects.toMatchObject({ kind: 'unavailable' });
   } finally {
     await away.destroy();
+  }
+});
+
+it('Rejects with "unavailable" when the database does not answer any more, and works again', async () => {
+  const valve = await createValve(database.connection);
+  const db = createDb(valve.connection, 2);
+  try {
+    const load = createStoredDataLoader(db, 300);
+    await load(aLookup());
+    valve.shut();
+    await expect(load(aLookup())).rejects.toMatchObject({ kind: 'unavailable' });
+    valve.open();
+    expect((await load(aLookup())).persons).toMatchObject([{ properties: { name: 'ann' } }]);
+  } finally {
+    await db.destroy();
+    await valve.close();
   }
 });

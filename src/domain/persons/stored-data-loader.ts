@@ -1,5 +1,6 @@
 import { toDomainError } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
+import { cutConnection } from '../database/guarded-transaction.ts';
 import type { JsonObject } from '../json.ts';
 import { type BorrowedConnection, queryStoredData, type StoredRow } from './stored-data-query.ts';
 
@@ -47,11 +48,17 @@ const BATCH_MAX = 200;
 /** Look-ups that may wait; beyond it the database counts as unavailable. */
 const WAITING_MAX = 10_000;
 
+/** How long a query may take in all; beyond it the database counts as unavailable. */
+const ANSWER_TIMEOUT_MS = 5_000;
+
 /**
  * Look-ups of concurrent evaluations that share queries. An idle database is asked at once; while
  * it is busy, what comes meanwhile goes together in one query, so the load on it stays the same.
  */
-export function createStoredDataLoader(db: Db): LoadStoredData {
+export function createStoredDataLoader(
+  db: Db,
+  answerTimeoutMs: number = ANSWER_TIMEOUT_MS,
+): LoadStoredData {
   const waiting: Waiting[] = [];
   let running = 0;
   let isScheduled = false;
@@ -64,7 +71,7 @@ export function createStoredDataLoader(db: Db): LoadStoredData {
       try {
         let isSound = true;
         while (isSound && waiting.length > 0) {
-          isSound = await answer(connection, waiting.splice(0, BATCH_MAX));
+          isSound = await answer(connection, waiting.splice(0, BATCH_MAX), answerTimeoutMs);
         }
       } finally {
         await db.client.releaseConnection(connection);
@@ -112,7 +119,13 @@ const NO_COHORTS: ReadonlySet<number> = new Set();
 const NO_OVERRIDES: ReadonlyMap<string, string> = new Map();
 
 /** Runs one query for a batch and hands each look-up its part. Says whether that went well. */
-async function answer(connection: BorrowedConnection, batch: readonly Waiting[]): Promise<boolean> {
+async function answer(
+  connection: BorrowedConnection,
+  batch: readonly Waiting[],
+  timeoutMs: number,
+): Promise<boolean> {
+  // A server whose host is gone says nothing at all, and the query would wait for hours.
+  const timer = setTimeout(() => cutConnection(connection), timeoutMs);
   try {
     const found: FoundSoFar[] = batch.map(({ lookup }) => ({
       persons: lookup.distinctIds.map(() => null),
@@ -131,6 +144,8 @@ async function answer(connection: BorrowedConnection, batch: readonly Waiting[])
     const cause = toDomainError(error);
     for (const { reject } of batch) reject(cause);
     return false;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
