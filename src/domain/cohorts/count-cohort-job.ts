@@ -1,7 +1,9 @@
 import { UncountableFilters } from '../audience/audience-filters.ts';
 import { countAudience } from '../audience/count-audience.ts';
 import { prepareAudience } from '../audience/prepare-audience.ts';
+import { isStatementTimeout } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
+import { DomainError } from '../errors.ts';
 import type { CompilePattern } from '../evaluation/definitions.ts';
 import type { Snapshot } from '../evaluation/snapshot.ts';
 import { checkNotStopped, HopelessJob, type JobHandler } from '../jobs/job.ts';
@@ -14,6 +16,8 @@ export interface CohortJobsContext {
   readonly now: () => Date;
   /** What is served of the project, at least as new as the job. */
   readonly getSnapshot: (projectId: number) => Promise<Snapshot | undefined>;
+  /** How long a count may take. */
+  readonly timeoutMs?: number;
 }
 
 /** In the background a count may take its time. */
@@ -27,7 +31,7 @@ const RECOUNTS_AT_ONCE = 20;
 export function createCountCohortJob(context: CohortJobsContext): JobHandler {
   return {
     async run(job) {
-      const { db, compilePattern, now } = context;
+      const { db, compilePattern, now, timeoutMs = COUNT_TIMEOUT_MS } = context;
       const snapshot = await context.getSnapshot(job.projectId);
       // Deleted in the meantime: there is nothing to count any more.
       if (snapshot?.cohorts.has(job.subjectId) !== true) return;
@@ -36,21 +40,30 @@ export function createCountCohortJob(context: CohortJobsContext): JobHandler {
         const condition = prepareAudience([member], null, snapshot, compilePattern);
         const { affected } = await countAudience(db, snapshot, condition, {
           now: now(),
-          timeoutMs: COUNT_TIMEOUT_MS,
+          timeoutMs,
           signal: job.signal,
         });
         await job.save({}, (tx) => noteSuccess(tx, job.subjectId, affected));
       } catch (error) {
         checkNotStopped(job);
-        if (!(error instanceof UncountableFilters)) throw error;
-        throw new HopelessJob('The filters of this cohort cannot be evaluated.');
+        if (error instanceof UncountableFilters) {
+          throw new HopelessJob('The filters of this cohort cannot be evaluated.');
+        }
+        // Tried again, it would take as long, and hold up every other job all the time.
+        if (error instanceof DomainError && isStatementTimeout(error.cause)) {
+          throw new HopelessJob('Counting this cohort takes too long.');
+        }
+        throw error;
       }
     },
     fail: (tx, job, reason) => noteFailure(tx, job.subjectId, reason),
   };
 }
 
-/** Has dynamic cohorts counted again whose count is old: persons change all the time. */
+/**
+ * Has dynamic cohorts counted again whose count is old: persons change all the time. Those that are
+ * about to be counted, or are being counted, are passed over.
+ */
 export async function requestDueCounts({ db }: Pick<CohortJobsContext, 'db'>): Promise<void> {
   await db.transaction(async (tx) => {
     const due = await tx('cohorts')
@@ -59,6 +72,12 @@ export async function requestDueCounts({ db }: Pick<CohortJobsContext, 'db'>): P
         RECOUNT_AFTER_HOURS,
       ])
       .where({ errors_calculating: 0 })
+      .whereNotExists(
+        tx('jobs')
+          .whereRaw('jobs.subject_id = cohorts.id')
+          .where({ kind: 'count_cohort' })
+          .whereIn('state', ['waiting', 'running']),
+      )
       .orderByRaw('coalesce(last_calculation, created_at)')
       .limit(RECOUNTS_AT_ONCE)
       .select('id', 'project_id');
