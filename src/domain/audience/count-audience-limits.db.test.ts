@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { createValve } from '../../../test/valve.ts';
+import { createDb } from '../database/db.ts';
 import { prepareSnapshot } from '../evaluation/prepare.ts';
 import type { JsonObject } from '../json.ts';
 import { compilePattern } from '../patterns.ts';
@@ -39,5 +41,50 @@ describe('counting with very long filters', () => {
   ])('looks for more texts by %s than a statement takes values', async (operator, affected) => {
     const value = Array.from({ length: 70_000 }, (_, at) => `no such text ${at}`).concat('pro');
     expect(await count({ operator, value })).toEqual({ total: 2, affected });
+  });
+});
+
+describe('a count that cannot get on', () => {
+  it('is unavailable when the database does not answer any more, and works again', async () => {
+    const valve = await createValve(database.connection);
+    const db = createDb(valve.connection, 1);
+    const filter = { operator: 'is_set' };
+    await count(filter, {}, db);
+    valve.shut();
+    const stuck = count(filter, { timeoutMs: 100, graceMs: 200 }, db);
+    await expect(stuck).rejects.toMatchObject({ kind: 'unavailable' });
+    valve.open();
+    expect(await count(filter, {}, db)).toEqual({ total: 2, affected: 2 });
+    await db.destroy();
+    await valve.close();
+  });
+
+  it('keeps its connection until its cancellation is through', async () => {
+    const db = createDb(database.connection, 2);
+    const other: unknown = await db.client.acquireConnection();
+    const stop = new AbortController();
+    let isSettled = false;
+    let counting: Promise<unknown> = Promise.resolve();
+    const activity = async () => {
+      const { rows } = await database.db.raw(
+        `SELECT wait_event_type FROM pg_stat_activity
+         WHERE datname = current_database() AND query LIKE 'SELECT verdict%' AND state = 'active'`,
+      );
+      return rows.length;
+    };
+    await database.db.transaction(async (tx) => {
+      await tx.raw('LOCK TABLE persons IN ACCESS EXCLUSIVE MODE');
+      counting = count({ operator: 'is_set' }, { signal: stop.signal }, db).finally(() => {
+        isSettled = true;
+      });
+      await vi.waitFor(async () => expect(await activity()).toBe(1));
+      // The cancellation has no connection yet.
+      stop.abort();
+    });
+    await vi.waitFor(async () => expect(await activity()).toBe(0));
+    expect(isSettled).toBe(false);
+    await db.client.releaseConnection(other);
+    expect(await counting).toEqual({ total: 2, affected: 2 });
+    await db.destroy();
   });
 });

@@ -1,6 +1,7 @@
 import pg, { type ClientBase, type QueryArrayConfig } from 'pg';
 import { toDomainError } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
+import { cutConnection, guardedTransaction } from '../database/guarded-transaction.ts';
 import { DomainError } from '../errors.ts';
 import { listFallbackKeys } from '../evaluation/derived-properties.ts';
 import { RequestView } from '../evaluation/request-view.ts';
@@ -22,7 +23,12 @@ export interface CountOptions {
   readonly timeoutMs: number;
   /** Ends the count early; it then rejects. */
   readonly signal?: AbortSignal;
+  /** How much longer the server may take to say that the time is over. */
+  readonly graceMs?: number;
 }
+
+const GRACE_MS = 5_000;
+const CANCEL_LIMITS = { lockMs: 1_000, statementMs: 2_000, totalMs: 3_000 };
 
 /** A statement that took longer than it may, or was interrupted. */
 const QUERY_CANCELED = '57014';
@@ -91,11 +97,12 @@ function keysOf(filter: ReturnType<typeof listValueFilters>[number]): readonly s
 /** Runs reads that all see the same moment, on one connection, within the time that is left. */
 async function readConsistently<Result>(
   db: Db,
-  { timeoutMs, signal }: CountOptions,
+  { timeoutMs, signal, graceMs = GRACE_MS }: CountOptions,
   read: (client: ClientBase) => Promise<Result>,
 ): Promise<Result> {
   const client: ClientBase = await db.client.acquireConnection();
-  let stopInterrupting = () => {};
+  const timer = setTimeout(() => cutConnection(client), timeoutMs + graceMs);
+  let stopInterrupting = async () => {};
   try {
     // Compiling the statement would take longer than running it.
     await client.query(
@@ -113,7 +120,8 @@ async function readConsistently<Result>(
     });
     throw error;
   } finally {
-    stopInterrupting();
+    clearTimeout(timer);
+    await stopInterrupting();
     await db.client.releaseConnection(client);
   }
 }
@@ -122,17 +130,31 @@ async function limitStatements(client: ClientBase, ms: number): Promise<void> {
   await client.query(`SET LOCAL statement_timeout = ${Math.max(1, Math.round(ms))}`);
 }
 
-/** Cancels the running statement when the signal says so. Returns how to stop that. */
-async function interruptOn(db: Db, client: ClientBase, signal: AbortSignal): Promise<() => void> {
-  signal.throwIfAborted();
+/**
+ * Cancels the running statement when the signal says so. Returns how to stop that: a cancellation
+ * that is under way then ends first, so that it cannot strike whoever has the connection next.
+ */
+async function interruptOn(
+  db: Db,
+  client: ClientBase,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  signal.throwIfAborted();
+  let cancelled: Promise<unknown> = Promise.resolve();
   const cancel = () => {
-    db.raw('SELECT pg_cancel_backend(?)', [rows[0]?.pid ?? 0]).catch(() => {
-      // The statement then ends at its time limit.
+    cancelled = guardedTransaction(db, CANCEL_LIMITS, async (tx) => {
+      await tx.raw('SELECT pg_cancel_backend(?)', [rows[0]?.pid ?? 0]);
+    }).catch(() => {
+      // It may still strike: nobody must have this connection next.
+      cutConnection(client);
     });
   };
   signal.addEventListener('abort', cancel, { once: true });
-  return () => signal.removeEventListener('abort', cancel);
+  return async () => {
+    signal.removeEventListener('abort', cancel);
+    await cancelled;
+  };
 }
 
 async function countVerdicts(client: ClientBase, predicate: Sql, from: Sql) {
