@@ -161,6 +161,19 @@ describe('a commit', () => {
   });
 });
 
+it('begins the next commit once everybody who was answered is back, and not before', async () => {
+  let time = 0;
+  const buffer = aBuffer({ flushAfterMs: 60_000, now: () => time });
+  const first = buffer.add(projectId, events({}));
+  time = 60_000;
+  await Promise.all([first, buffer.add(projectId, events({}))]);
+  const early = buffer.add(projectId, events({}));
+  expect(buffer.depth()).toBe(1);
+  await Promise.all([early, buffer.add(projectId, events({}))]);
+  expect(buffer.depth()).toBe(0);
+  await buffer.close();
+});
+
 describe('duplicates', () => {
   const uuid = '01a1fa98-7cf7-790c-af81-56731cada99e';
 

@@ -16,6 +16,9 @@ const DEFAULT_FLUSH_AFTER_MS = 5;
 const DEFAULT_FLUSH_MAX_EVENTS = 1_000;
 const DEFAULT_BUFFER_MAX_EVENTS = 20_000;
 
+/** From so many events on, a commit is worth its round trips without those who may come back. */
+const WORTH_A_COMMIT = 200;
+
 /** Far below what one statement can carry. */
 const FLUSH_MAX_CHARACTERS = 16 * 1024 * 1024;
 
@@ -71,13 +74,27 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
   let running: Promise<void> | null = null;
   let settling: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
+  /** When the last commit ended, and how many events there are once all of its callers are back. */
+  let last = { endedAt: Number.NEGATIVE_INFINITY, comeBack: Number.POSITIVE_INFINITY };
 
   function schedule(): void {
     const addedAt = queue.oldestAddedAt();
     if (running !== null || addedAt === null) return;
-    const waitMs = addedAt + flushAfterMs - now();
+    const waitMs = dueAt(addedAt) - now();
     if (isClosed || waitMs <= 0 || queue.isBatchFull()) start();
     else timer ??= setTimeout(start, waitMs);
+  }
+
+  /**
+   * When the next commit begins. Callers that were just answered often send again at once: a commit
+   * without them would be half as large, and they would wait for it and for the next one.
+   */
+  function dueAt(oldestAddedAt: number): number {
+    const waiting = queue.countEvents();
+    const alone = oldestAddedAt + flushAfterMs;
+    const gatheredAt = last.endedAt + flushAfterMs;
+    if (now() >= gatheredAt || waiting >= WORTH_A_COMMIT) return alone;
+    return waiting >= last.comeBack ? oldestAddedAt : gatheredAt;
   }
 
   function start(): void {
@@ -86,6 +103,8 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
     if (running !== null) return;
     running = commit(queue.takeBatch()).then((committed) => {
       running = null;
+      const answered = committed.reduce((sum, { request }) => sum + request.events.length, 0);
+      last = { endedAt: now(), comeBack: queue.countEvents() + answered };
       // Whoever waited behind an outage would only wait for the same one again.
       const outage = findOutage(committed);
       const outcomes = outage === null ? committed : committed.concat(refuseWaiting(outage));

@@ -18,6 +18,8 @@ export interface RequestQueue {
   push(request: CaptureRequest): void;
   /** When the request that waits longest came; null when none waits. */
   oldestAddedAt(): number | null;
+  /** How many events wait. */
+  countEvents(): number;
   /** Whether a batch would not get any fuller by waiting. */
   isBatchFull(): boolean;
   /** The next requests for one commit: at least one, and none of them split. */
@@ -51,6 +53,7 @@ export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
       waitingCharacters += countCharacters(request.events);
     },
     oldestAddedAt: () => waiting[0]?.addedAt ?? null,
+    countEvents: () => waitingEvents,
     isBatchFull: () => waitingEvents >= batchMaxEvents || waitingCharacters >= batchMaxCharacters,
     takeBatch() {
       const count = countBatch();
