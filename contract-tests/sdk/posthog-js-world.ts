@@ -60,6 +60,8 @@ export async function startBrowserWorld(): Promise<BrowserWorld> {
     async record(work) {
       const before = proxy.requests().length;
       await work();
+      // What was sent can be seen in the database before its answer has passed.
+      await proxy.settled();
       return proxy.requests().slice(before);
     },
     loadFlags: (posthog) => waitForFlags(posthog, -1, () => {}),

@@ -28,17 +28,23 @@ export interface RecordingProxy {
   readonly url: string;
   /** What was answered so far, in the order of the replies. */
   requests(): readonly RecordedRequest[];
+  /** Resolves when everything that has come in so far is answered and remembered. */
+  settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** Starts a proxy on a free port in front of the server at this address. */
 export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
   const recorded: RecordedRequest[] = [];
+  const pending = new Set<Promise<void>>();
   const server = createServer((incoming, outgoing) => {
-    passOn(target, incoming, outgoing).then(
-      (one) => recorded.push(one),
-      (error: unknown) => outgoing.destroy(error instanceof Error ? error : undefined),
-    );
+    const passed = passOn(target, incoming, outgoing)
+      .then(
+        (one) => void recorded.push(one),
+        (error: unknown) => void outgoing.destroy(error instanceof Error ? error : undefined),
+      )
+      .finally(() => pending.delete(passed));
+    pending.add(passed);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -47,6 +53,9 @@ export async function startRecordingProxy(target: string): Promise<RecordingProx
   return {
     url: `http://127.0.0.1:${address.port}`,
     requests: () => recorded,
+    async settled() {
+      await Promise.all(pending);
+    },
     async stop() {
       server.closeAllConnections();
       server.close();
