@@ -1,4 +1,4 @@
-import type { Caller } from '../domain/access.ts';
+import type { Caller, ProjectAccess } from '../domain/access.ts';
 import type { DescribedFlag } from '../domain/flags/flag.ts';
 import type { EditBasis } from '../domain/flags/flag-conflicts.ts';
 import {
@@ -31,6 +31,13 @@ export function createFlagWriteHandlers(context: FlagCommandsContext): FlagWrite
   const describe = (described: DescribedFlag, caller: Caller) =>
     toFlagBody(described, rightsOf(caller, context.payloadCipher), context.now());
 
+  /** PUT and PATCH change what is sent; the contract asks more of a PUT. */
+  async function change(access: ProjectAccess, id: number, body: Body<'updateFeatureFlag'>) {
+    const author = authorOf(access);
+    const changed = await updateFlag(context, author, id, toFlagInput(body), toEditBasis(body));
+    return describe(changed, access.caller);
+  }
+
   return {
     async createFeatureFlag({ body, access, reply }) {
       const input = { ...toFlagInput(body), key: body.key };
@@ -39,27 +46,11 @@ export function createFlagWriteHandlers(context: FlagCommandsContext): FlagWrite
     },
 
     async updateFeatureFlag({ params, body, access, reply }) {
-      const input = toFlagInput(body);
-      const changed = await updateFlag(
-        context,
-        authorOf(access),
-        params.id,
-        input,
-        toEditBasis(body),
-      );
-      return reply(200, describe(changed, access.caller));
+      return reply(200, await change(access, params.id, body));
     },
 
     async replaceFeatureFlag({ params, body, access, reply }) {
-      const input = toFlagInput(body);
-      const changed = await updateFlag(
-        context,
-        authorOf(access),
-        params.id,
-        input,
-        toEditBasis(body),
-      );
-      return reply(200, describe(changed, access.caller));
+      return reply(200, await change(access, params.id, body));
     },
 
     deleteFeatureFlag({ reply }) {

@@ -108,8 +108,8 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
       // Whoever waited behind an outage would only wait for the same one again.
       const outage = findOutage(committed);
       const outcomes = outage === null ? committed : committed.concat(refuseWaiting(outage));
-      // The next commit is on its way before anybody is told: what callers do next, such as
-      // parsing another request, would otherwise keep the database idle.
+      // A commit that waits for nobody is on its way before anybody is told: what callers do next,
+      // such as parsing another request, would otherwise keep the database idle.
       schedule();
       settling = settleSoon(outcomes);
     });
