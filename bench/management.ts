@@ -30,6 +30,7 @@ export async function benchManagement(): Promise<ManagementResult[]> {
     'dist/src/main.js',
     { ...env, BURGEE_PERSONAL_API_KEY: PERSONAL_API_KEY },
     '/_readiness',
+    false,
   );
   try {
     const results = [

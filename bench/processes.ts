@@ -17,14 +17,25 @@ export interface MeasuredProcess {
 
 const TASKSET = '/usr/bin/taskset';
 
+/** Counted at the start: a process that is bound counts only the cores it is bound to. */
+const CORES = availableParallelism();
+
 /**
  * Binds this process, and what it starts from now on, to the other cores than the servers that are
  * measured, where that is possible. Says whether it was.
  */
 export function leaveFirstCore(): boolean {
-  const cores = availableParallelism();
-  if (cores < 2 || !existsSync(TASKSET)) return false;
-  const args = ['--all-tasks', '--cpu-list', '--pid', `1-${cores - 1}`, String(process.pid)];
+  return CORES > 1 && bindTo(`1-${CORES - 1}`);
+}
+
+/** Takes that back: what is started from now on may use every core, as it would anywhere. */
+export function useEveryCore(): void {
+  bindTo(`0-${CORES - 1}`);
+}
+
+function bindTo(cores: string): boolean {
+  if (!existsSync(TASKSET)) return false;
+  const args = ['--all-tasks', '--cpu-list', '--pid', cores, String(process.pid)];
   return spawnSync(TASKSET, args).status === 0;
 }
 

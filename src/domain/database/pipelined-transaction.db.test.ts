@@ -5,7 +5,12 @@ import {
 } from '../../../test/disposable-database.ts';
 import { createDb, type Db } from './db.ts';
 import { guardedTransaction, type TransactionLimits } from './guarded-transaction.ts';
-import { pipelinedTransaction, type Statements, sendWith } from './pipelined-transaction.ts';
+import {
+  pipelinedTransaction,
+  preparedOnce,
+  type Statements,
+  sendWith,
+} from './pipelined-transaction.ts';
 
 const LIMITS: TransactionLimits = { lockMs: 5_000, statementMs: 5_000, totalMs: 10_000 };
 
@@ -121,5 +126,54 @@ describe('a pipelined transaction', () => {
       sendWith(undefined, tx.raw('SELECT pg_sleep(?)', [30])),
     );
     await expect(failed).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+});
+
+describe('a statement that is prepared once', () => {
+  const FIND_NOTES = preparedOnce(
+    'find-notes',
+    'SELECT n.text FROM unnest(?::text[]) AS w (text) JOIN notes n ON n.text = w.text',
+  );
+  /** Enough that PostgreSQL decides on a plan for all bindings. */
+  const TIMES = 8;
+
+  const find = (text: string) =>
+    pipelinedTransaction(db, LIMITS, async (tx) => {
+      const { rows }: { rows: { text: string }[] } = await tx.raw(FIND_NOTES, [[text]]);
+      return sendWith(rows.map((row) => row.text));
+    });
+
+  it('finds what came since, by the key, although its plan is from when the table was small', async () => {
+    await note(db, 'a');
+    await db.raw('VACUUM ANALYZE notes');
+    for (let time = 0; time < TIMES; time += 1) expect(await find('a')).toEqual(['a']);
+    await note(db, 'b');
+    expect(await find('b')).toEqual(['b']);
+
+    const { rows } = await db.raw(
+      "SELECT generic_plans > 0 AS is_kept FROM pg_prepared_statements WHERE name = 'find-notes'",
+    );
+    expect(rows).toEqual([{ is_kept: true }]);
+    const plan: { rows: object[] } = await db.raw(`EXPLAIN EXECUTE "find-notes" ('{a}')`);
+    expect(JSON.stringify(plan.rows)).toContain('using notes_pkey');
+  });
+
+  it('works again after a transaction that failed before it was prepared', async () => {
+    const SPEAK = preparedOnce('speak', 'SELECT ?::text AS word');
+    const failed = pipelinedTransaction(db, LIMITS, async (tx) =>
+      sendWith(undefined, tx.raw('SELECT 1 / 0'), tx.raw(SPEAK, ['lost'])),
+    );
+    await expect(failed).rejects.toMatchObject({ code: '22012' });
+    const spoken = await pipelinedTransaction(db, LIMITS, async (tx) => {
+      const [first, second] = await Promise.all([tx.raw(SPEAK, ['a']), tx.raw(SPEAK, ['b'])]);
+      return sendWith([first.rows, second.rows]);
+    });
+    expect(spoken).toEqual([[{ word: 'a' }], [{ word: 'b' }]]);
+  });
+
+  it('is asked of other transactions like any statement', async () => {
+    await note(db, 'a');
+    const found: { rows: object[] } = await db.raw(FIND_NOTES, [['a']]);
+    expect(found.rows).toEqual([{ text: 'a' }]);
   });
 });

@@ -13,6 +13,23 @@ export interface Statements {
   raw(sql: string, bindings?: readonly Knex.RawBinding[]): PromiseLike<pg.QueryResult>;
 }
 
+interface PreparedStatement {
+  readonly name: string;
+  readonly text: string;
+}
+
+const preparedStatements = new Map<string, PreparedStatement>();
+
+/**
+ * The same statement, which a pipelined transaction has PostgreSQL parse and plan once for each
+ * connection and not each time. It must reach tables by their keys only and join nothing but those:
+ * its plan is made without a look at the bindings, and stays while the tables grow.
+ */
+export function preparedOnce(name: string, sql: string): string {
+  preparedStatements.set(sql, { name, text: numberBindings(sql) });
+  return sql;
+}
+
 /** A result that is known while statements that belong to it are still under way. */
 export interface Sent<Result> {
   readonly result: Result;
@@ -63,9 +80,9 @@ async function run<Result>(
   const failures: unknown[] = [];
   let isEnding = false;
   const gather = createGathering(client);
-  const start = (text: string, values?: unknown[]): Promise<pg.QueryResult> => {
+  const start = (query: string | pg.QueryConfig): Promise<pg.QueryResult> => {
     gather();
-    const result = client.query(text, values);
+    const result = client.query(query);
     // Heard of here, whether or not the work waits for it.
     result.catch((error: unknown) => failures.push(error));
     started.push(result);
@@ -76,7 +93,9 @@ async function run<Result>(
     const { result, rest } = await work({
       raw(sql, bindings = []) {
         if (isEnding) throw new Error('The transaction has ended.');
-        return start(numberBindings(sql), [...bindings]);
+        const values = [...bindings];
+        const statement = preparedStatements.get(sql) ?? { text: numberBindings(sql) };
+        return start({ ...statement, values });
       },
     });
     isEnding = true;
@@ -113,8 +132,10 @@ function createGathering({ connection: { stream } }: pg.Client): () => void {
 
 /** Several commands in one message, since none of them has a result that anybody waits for. */
 function beginWithin(limits: TransactionLimits): string {
-  const settings = Object.entries(limitSettings(limits));
-  return ['BEGIN', ...settings.map(([name, ms]) => `SET LOCAL ${name} = ${ms}`)].join('; ');
+  // A plan that was made while a table was empty would read all of it when it is large.
+  const settings = { ...limitSettings(limits), enable_seqscan: 'off' };
+  const locals = Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = ${value}`);
+  return ['BEGIN', ...locals].join('; ');
 }
 
 /** The statement as PostgreSQL takes it: `$1` for the first `?`, and so on. */

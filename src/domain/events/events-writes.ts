@@ -1,4 +1,9 @@
-import { type Sent, type Statements, sendWith } from '../database/pipelined-transaction.ts';
+import {
+  preparedOnce,
+  type Sent,
+  type Statements,
+  sendWith,
+} from '../database/pipelined-transaction.ts';
 import type { JsonObject } from '../json.ts';
 import {
   applyGroupChanges,
@@ -145,6 +150,21 @@ export async function sendEvents(
   );
 }
 
+// Nearly always every uuid is new; only otherwise it matters which ones are.
+const CLAIM_UUIDS = preparedOnce(
+  'claim-uuids',
+  `
+    WITH claimed AS (
+      INSERT INTO event_uuids (project_id, uuid, received_on)
+      SELECT * FROM unnest(?::int[], ?::uuid[], ?::date[])
+      ON CONFLICT DO NOTHING
+      RETURNING project_id, uuid
+    )
+    SELECT CASE WHEN count(*) < ? THEN coalesce(array_agg(project_id || ':' || uuid), '{}') END
+      AS claimed
+    FROM claimed`,
+);
+
 /** Takes the uuids that nobody has stored yet and returns their events; the first one wins. */
 async function claimUuids(
   tx: Statements,
@@ -156,29 +176,33 @@ async function claimUuids(
   }
   // In a fixed order, so that two processes that store the same retry cannot block each other.
   const claims = [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-  // Nearly always every uuid is new; only otherwise it matters which ones are.
-  const result: { rows: { claimed: string[] | null }[] } = await tx.raw(
-    `WITH claimed AS (
-       INSERT INTO event_uuids (project_id, uuid, received_on)
-       SELECT * FROM unnest(?::int[], ?::uuid[], ?::date[])
-       ON CONFLICT DO NOTHING
-       RETURNING project_id, uuid
-     )
-     SELECT CASE WHEN count(*) < ? THEN coalesce(array_agg(project_id || ':' || uuid), '{}') END
-       AS claimed
-     FROM claimed`,
-    [
-      toPlainArray(claims.map(({ projectId }) => projectId)),
-      toPlainArray(claims.map(({ uuid }) => uuid)),
-      toPlainArray(claims.map(({ receivedAt }) => toDay(receivedAt))),
-      claims.length,
-    ],
-  );
+  const result: { rows: { claimed: string[] | null }[] } = await tx.raw(CLAIM_UUIDS, [
+    toPlainArray(claims.map(({ projectId }) => projectId)),
+    toPlainArray(claims.map(({ uuid }) => uuid)),
+    toPlainArray(claims.map(({ receivedAt }) => toDay(receivedAt))),
+    claims.length,
+  ]);
   const ids = result.rows[0]?.claimed ?? null;
   if (ids === null) return [...byId.values()];
   const claimed = new Set(ids);
   return [...byId.values()].filter(({ id }) => claimed.has(id));
 }
+
+const INSERT_EVENTS = preparedOnce(
+  'insert-events',
+  `
+    INSERT INTO events (received_on, project_id, uuid, event, distinct_id, person_id, properties,
+                        timestamp, received_at)
+    SELECT received_on, project_id, uuid, event, distinct_id, person_id, properties::jsonb,
+           to_timestamp(timestamp_ms / 1000), to_timestamp(received_at_ms / 1000)
+    FROM unnest(
+      ?::date[], ?::int[], ?::uuid[], ?::text[], ?::text[], ?::bigint[],
+      string_to_array(?, chr(10)), ?::float8[], ?::float8[]
+    ) AS e (
+      received_on, project_id, uuid, event, distinct_id, person_id,
+      properties, timestamp_ms, received_at_ms
+    )`,
+);
 
 async function insertEvents(
   tx: Statements,
@@ -186,31 +210,18 @@ async function insertEvents(
   personIds: readonly (number | null)[],
   propertiesJson: readonly string[],
 ): Promise<void> {
-  await tx.raw(
-    `INSERT INTO events (received_on, project_id, uuid, event, distinct_id, person_id, properties,
-                         timestamp, received_at)
-     SELECT received_on, project_id, uuid, event, distinct_id, person_id, properties::jsonb,
-            to_timestamp(timestamp_ms / 1000), to_timestamp(received_at_ms / 1000)
-     FROM unnest(
-       ?::date[], ?::int[], ?::uuid[], ?::text[], ?::text[], ?::bigint[],
-       string_to_array(?, chr(10)), ?::float8[], ?::float8[]
-     ) AS e (
-       received_on, project_id, uuid, event, distinct_id, person_id,
-       properties, timestamp_ms, received_at_ms
-     )`,
-    [
-      toPlainArray(events.map(({ receivedAt }) => toDay(receivedAt))),
-      toPlainArray(events.map(({ projectId }) => projectId)),
-      toPlainArray(events.map(({ uuid }) => uuid)),
-      toTextArray(events.map(({ event }) => event)),
-      toTextArray(events.map(({ distinctId }) => distinctId)),
-      toPlainArray(personIds),
-      // JSON never contains a raw line break, so lines need no escaping at all.
-      propertiesJson.join('\n'),
-      toPlainArray(events.map(({ timestamp }) => timestamp.getTime())),
-      toPlainArray(events.map(({ receivedAt }) => receivedAt.getTime())),
-    ],
-  );
+  await tx.raw(INSERT_EVENTS, [
+    toPlainArray(events.map(({ receivedAt }) => toDay(receivedAt))),
+    toPlainArray(events.map(({ projectId }) => projectId)),
+    toPlainArray(events.map(({ uuid }) => uuid)),
+    toTextArray(events.map(({ event }) => event)),
+    toTextArray(events.map(({ distinctId }) => distinctId)),
+    toPlainArray(personIds),
+    // JSON never contains a raw line break, so lines need no escaping at all.
+    propertiesJson.join('\n'),
+    toPlainArray(events.map(({ timestamp }) => timestamp.getTime())),
+    toPlainArray(events.map(({ receivedAt }) => receivedAt.getTime())),
+  ]);
 }
 
 function toPersonEntry(event: PreparedEvent): PersonEntry {

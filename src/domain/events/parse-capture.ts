@@ -1,4 +1,3 @@
-import { v7 } from 'uuid';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { cutText, toIdentifier, toStoredDistinctId } from '../persons/persons-writes.ts';
 import { parseEpoch, parseTimestamp, settleTimestamp } from './capture-clock.ts';
@@ -6,6 +5,7 @@ import { CaptureError, hydrationError } from './capture-error.ts';
 import type { CaptureEvent } from './capture-event.ts';
 import { extractToken, readToken } from './capture-token.ts';
 import { cleanJsonObject } from './clean-json.ts';
+import { newUuid } from './new-uuid.ts';
 
 const EVENT_NAME_MAX_LENGTH = 200;
 
@@ -156,7 +156,7 @@ function readKeys(value: JsonValue | undefined): readonly string[] {
 }
 
 function readUuid(value: JsonValue | undefined): string {
-  if (value === undefined || value === null || value === '') return v7();
+  if (value === undefined || value === null || value === '') return newUuid();
   const uuid = typeof value === 'string' ? toCanonicalUuid(value) : null;
   if (uuid === null) throw hydrationError('invalid uuid');
   return uuid;

@@ -1,5 +1,11 @@
 import { v7 } from 'uuid';
-import { type Sent, type Statements, sendWith } from '../database/pipelined-transaction.ts';
+import {
+  preparedOnce,
+  type Sent,
+  type Statements,
+  sendWith,
+} from '../database/pipelined-transaction.ts';
+import { toPlainArray, toTextArray } from '../events/column-literals.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { adoptVisitorUsage } from '../usage/flag-usage-writes.ts';
 import type { PersonChange } from './person-changes.ts';
@@ -72,6 +78,16 @@ export async function writePersonLedgers(
   return updates;
 }
 
+const FIND_PERSONS = preparedOnce(
+  'find-persons',
+  `
+    SELECT d.project_id, d.distinct_id, p.id, p.is_identified, p.created_at,
+           CASE WHEN k.needs_properties THEN p.properties END AS properties
+    FROM unnest(?::int[], ?::text[], ?::boolean[]) AS k (project_id, distinct_id, needs_properties)
+    JOIN person_distinct_ids d ON d.project_id = k.project_id AND d.distinct_id = k.distinct_id
+    JOIN persons p ON p.id = d.person_id`,
+);
+
 async function loadRows(
   tx: Statements,
   entries: readonly PersonEntry[],
@@ -89,18 +105,11 @@ async function loadRows(
   const rows = [...wanted].flatMap(([projectId, ids]) =>
     [...ids].map(([distinctId, needsProperties]) => ({ projectId, distinctId, needsProperties })),
   );
-  const result: { rows: LoadedRow[] } = await tx.raw(
-    `SELECT d.project_id, d.distinct_id, p.id, p.is_identified, p.created_at,
-            CASE WHEN k.needs_properties THEN p.properties END AS properties
-     FROM unnest(?::int[], ?::text[], ?::boolean[]) AS k (project_id, distinct_id, needs_properties)
-     JOIN person_distinct_ids d ON d.project_id = k.project_id AND d.distinct_id = k.distinct_id
-     JOIN persons p ON p.id = d.person_id`,
-    [
-      rows.map((row) => row.projectId),
-      rows.map((row) => row.distinctId),
-      rows.map((row) => row.needsProperties),
-    ],
-  );
+  const result: { rows: LoadedRow[] } = await tx.raw(FIND_PERSONS, [
+    toPlainArray(rows.map((row) => row.projectId)),
+    toTextArray(rows.map((row) => row.distinctId)),
+    toPlainArray(rows.map((row) => (row.needsProperties ? 't' : 'f'))),
+  ]);
   return result.rows;
 }
 
@@ -171,6 +180,16 @@ async function insertDistinctIds(tx: Statements, ledgers: PersonLedgers): Promis
   ]);
 }
 
+const UPDATE_PERSONS = preparedOnce(
+  'update-persons',
+  `
+    UPDATE persons AS p
+    SET properties = c.properties, is_identified = c.is_identified, created_at = c.created_at
+    FROM unnest(?::bigint[], ?::jsonb[], ?::boolean[], ?::timestamptz[])
+      AS c (id, properties, is_identified, created_at)
+    WHERE p.id = c.id`,
+);
+
 async function updatePersons(tx: Statements, ledgers: PersonLedgers): Promise<void> {
   const changed = new Set<PersonDraft>();
   for (const { byDistinctId } of ledgers.values()) {
@@ -181,14 +200,7 @@ async function updatePersons(tx: Statements, ledgers: PersonLedgers): Promise<vo
   }
   if (changed.size === 0) return;
   const persons = [...changed];
-  await tx.raw(
-    `UPDATE persons AS p
-     SET properties = c.properties, is_identified = c.is_identified, created_at = c.created_at
-     FROM unnest(?::bigint[], ?::jsonb[], ?::boolean[], ?::timestamptz[])
-       AS c (id, properties, is_identified, created_at)
-     WHERE p.id = c.id`,
-    [persons.map(requireId), ...toColumns(persons)],
-  );
+  await tx.raw(UPDATE_PERSONS, [persons.map(requireId), ...toColumns(persons)]);
 }
 
 function toColumns(persons: readonly PersonDraft[]): [string[], boolean[], Date[]] {

@@ -1,4 +1,9 @@
-import { type Sent, type Statements, sendWith } from '../database/pipelined-transaction.ts';
+import {
+  preparedOnce,
+  type Sent,
+  type Statements,
+  sendWith,
+} from '../database/pipelined-transaction.ts';
 import {
   applyPersonChange,
   createPersonLedger,
@@ -37,6 +42,11 @@ export interface RefusedMerge {
 /** The first key of the advisory locks that guard a project's persons and groups. */
 const PERSONS_LOCK = 7301;
 
+const LOCK_PERSONS = preparedOnce(
+  'lock-persons',
+  'SELECT pg_advisory_xact_lock(?, id) FROM unnest(?::int[]) AS id',
+);
+
 /**
  * Waits until no other transaction changes persons, groups or group types of these projects, and
  * keeps it so until this one ends. Everything that writes them takes this lock first, which is what
@@ -44,10 +54,7 @@ const PERSONS_LOCK = 7301;
  */
 export async function lockPersons(tx: Statements, projectIds: readonly number[]): Promise<void> {
   const ids = [...new Set(projectIds)].sort((a, b) => a - b);
-  await tx.raw('SELECT pg_advisory_xact_lock(?, id) FROM unnest(?::int[]) AS id', [
-    PERSONS_LOCK,
-    ids,
-  ]);
+  await tx.raw(LOCK_PERSONS, [PERSONS_LOCK, ids]);
 }
 
 /**

@@ -12,12 +12,14 @@ export const CHANGES_CHANNEL = 'burgee_changes';
  */
 export async function raiseProjectRevision(tx: Statements, projectId: number): Promise<number> {
   const { rows }: { rows: { revision: number }[] } = await tx.raw(
-    'UPDATE projects SET revision = revision + 1 WHERE id = ? RETURNING revision',
-    [projectId],
+    `WITH raised AS (
+       UPDATE projects SET revision = revision + 1 WHERE id = ? RETURNING id, revision
+     )
+     SELECT revision, pg_notify(?, concat_ws(':', 'project', id, revision)) FROM raised`,
+    [projectId, CHANGES_CHANNEL],
   );
   const [row] = rows;
   if (row === undefined) throw new Error(`Project ${projectId} does not exist.`);
-  await notify(tx, `project:${projectId}:${row.revision}`);
   return row.revision;
 }
 
@@ -27,10 +29,6 @@ export async function raiseIdentityRevision(tx: Tx): Promise<number> {
     .update({ revision: tx.raw('revision + 1') })
     .returning('revision');
   if (row === undefined) throw new Error('The identity revision is missing from the database.');
-  await notify(tx, `identity:${row.revision}`);
+  await tx.raw('SELECT pg_notify(?, ?)', [CHANGES_CHANNEL, `identity:${row.revision}`]);
   return row.revision;
-}
-
-async function notify(tx: Statements, payload: string): Promise<void> {
-  await tx.raw('SELECT pg_notify(?, ?)', [CHANGES_CHANNEL, payload]);
 }

@@ -36,11 +36,14 @@ export async function loadProject(
 ): Promise<ServedProject | undefined> {
   const loaded = await db.transaction(
     async (tx) => {
-      const project = await getProject(tx, projectId);
-      if (project === undefined) return undefined;
-      const flags = await listAllFlags(tx, projectId);
-      const groupTypes = await listGroupTypes(tx, projectId);
-      return { project, flags, groupTypes, cohorts: await listCohortDefinitions(tx, projectId) };
+      // One round trip: every writer waits for this after its commit.
+      const [project, flags, groupTypes, cohorts] = await Promise.all([
+        getProject(tx, projectId),
+        listAllFlags(tx, projectId),
+        listGroupTypes(tx, projectId),
+        listCohortDefinitions(tx, projectId),
+      ]);
+      return project && { project, flags, groupTypes, cohorts };
     },
     { isolationLevel: 'repeatable read', readOnly: true },
   );
