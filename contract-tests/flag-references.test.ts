@@ -134,6 +134,31 @@ describe('a cohort that a flag refers to', () => {
     const refused = await patch(flag, { filters: { early_exit: false } });
     expect(pick(refused.body, 'code')).toBe('cohort_does_not_exist');
   });
+
+  it('has to exist still when the flag decides something again, unless it gets other filters', async () => {
+    const id = await addCohort();
+    const off = await burgee.createFlag({ filters: having(onCohort(id)), active: false });
+    const gone = await burgee.createFlag({ filters: having(onCohort(id)) });
+    expect((await patch(gone, { deleted: true })).status).toBe(200);
+    await burgee.db('cohorts').where({ id }).update({ deleted: true });
+
+    const refusal = fault(
+      'filters',
+      `Cohort with id ${id} does not exist`,
+      'cohort_does_not_exist',
+    );
+    for (const reply of [
+      await patch(off, { active: true }),
+      await burgee.api('POST', `${off.path}enable/`),
+      await patch(gone, { deleted: false }),
+    ]) {
+      expect(reply.status).toBe(400);
+      expect(reply.body).toEqual(refusal);
+    }
+    // Restored but disabled, it decides nothing yet.
+    expect((await patch(gone, { deleted: false, active: false })).status).toBe(200);
+    expect((await patch(off, { active: true, filters: having() })).status).toBe(200);
+  });
 });
 
 describe('a flag that a flag depends on', () => {
@@ -168,6 +193,17 @@ describe('a flag that a flag depends on', () => {
         fault('filters', `Flag dependency references non-existent flag with ID ${id}`),
       );
     }
+  });
+
+  it('has to exist still when the flag is enabled again', async () => {
+    const base = await burgee.createFlag();
+    const flag = await burgee.createFlag({ filters: having(onFlag(base.id)), active: false });
+    expect((await patch(base, { deleted: true })).status).toBe(200);
+    const reply = await patch(flag, { active: true });
+    expect(reply.status).toBe(400);
+    expect(reply.body).toEqual(
+      fault('filters', `Flag dependency references non-existent flag with ID ${base.id}`),
+    );
   });
 
   it('has to be enabled', async () => {

@@ -1,7 +1,7 @@
 import type { Db } from '../database/db.ts';
 import { readFlagUsage, type VariantUsage } from '../usage/flag-usage-queries.ts';
 import { FEATURE_INTERACTION, FEATURE_VIEW, FLAG_CALLED } from '../usage/flag-use.ts';
-import { createDayOf, listDaysUntil } from '../usage/project-day.ts';
+import { dayOfZone, listDaysUntil } from '../usage/project-day.ts';
 import type { Tile, TileKind } from './dashboard.ts';
 
 /** Thirty days back from today, as `-30d` counts. */
@@ -33,7 +33,7 @@ export async function readTileResults(
   tiles: readonly Tile[],
   now: Date,
 ): Promise<ReadonlyMap<number, readonly TrendSeries[]>> {
-  const days = listDaysUntil(createDayOf(project.timezone)(now.getTime()), DAYS_SHOWN);
+  const days = listDaysUntil(dayOfZone(project.timezone)(now.getTime()), DAYS_SHOWN);
   const usage = await readFlagUsage(db, {
     projectId: project.id,
     flagKeys: [...new Set(tiles.map(({ flagKey }) => flagKey))],

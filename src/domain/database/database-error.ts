@@ -5,8 +5,10 @@ const UNIQUE_VIOLATION = '23505';
 /** SQLSTATE classes and codes that say: the server, not the statement, is at fault. */
 const OUTAGE_SQLSTATES = /^(08|53|57P|25P03)/;
 
+const LOCK_TIMEOUT = '55P03';
+
 /** A statement that was cancelled, and a lock that was waited for too long. */
-const TIMEOUT_SQLSTATES = new Set(['57014', '55P03']);
+const TIMEOUT_SQLSTATES = new Set(['57014', LOCK_TIMEOUT]);
 
 const OUTAGE_SYSTEM_CODES = new Set([
   'ECONNREFUSED',
@@ -41,6 +43,11 @@ export function isOutage(error: unknown): boolean {
 export function isStatementTimeout(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return typeof error.code === 'string' && TIMEOUT_SQLSTATES.has(error.code);
+}
+
+/** Whether a lock was waited for in vain. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === LOCK_TIMEOUT;
 }
 
 /** Whether a write broke the unique index of this name. */

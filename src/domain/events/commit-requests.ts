@@ -1,9 +1,9 @@
-import { isOutage, toDomainError } from '../database/database-error.ts';
+import { isLockTimeout, isOutage, toDomainError } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import { guardedTransaction, type TransactionLimits } from '../database/guarded-transaction.ts';
 import { pipelinedTransaction, type Statements } from '../database/pipelined-transaction.ts';
-import { unavailable } from '../errors.ts';
-import type { RefusedMerge } from '../persons/persons-writes.ts';
+import { DomainError, unavailable } from '../errors.ts';
+import { findLockedProjects, type RefusedMerge } from '../persons/persons-writes.ts';
 import { CaptureError } from './capture-error.ts';
 import { ensurePartitions, toDay } from './event-partitions.ts';
 import { type PreparedEvent, sendEvents } from './events-writes.ts';
@@ -107,11 +107,28 @@ export function createCommit(options: CommitOptions): CommitRequests {
     }
   }
 
-  return async function commit(requests): Promise<RequestOutcome[]> {
+  /** Commits those apart whose project is held by somebody else; null when that splits nothing. */
+  async function commitUnheld(
+    requests: readonly CaptureRequest[],
+  ): Promise<RequestOutcome[] | null> {
+    const projectIds = requests.flatMap(({ events }) => events.map(({ projectId }) => projectId));
+    const held = await guardedTransaction(db, limits, (tx) => findLockedProjects(tx, projectIds));
+    const isHeld = ({ events }: CaptureRequest) => events.some((each) => held.has(each.projectId));
+    const apart = [requests.filter(isHeld), requests.filter((request) => !isHeld(request))];
+    if (apart.some((some) => some.length === requests.length)) return null;
+    // Side by side: nobody has to wait for the project that is held.
+    return (await Promise.all(apart.map(commit))).flat();
+  }
+
+  async function commit(requests: readonly CaptureRequest[]): Promise<RequestOutcome[]> {
     try {
       await writeWithRetries(requests.flatMap(({ events }) => events));
       return requests.map((request) => ({ request }));
     } catch (error) {
+      if (requests.length > 1 && isLockTimeout(toCause(error))) {
+        const outcomes = await commitUnheld(requests).catch(() => null);
+        if (outcomes !== null) return outcomes;
+      }
       if (requests.length === 1 || isOutage(error)) {
         const fields = { err: error, requests: requests.length };
         if (isOutage(error)) log.warn(fields, 'Events could not be stored for now.');
@@ -124,7 +141,13 @@ export function createCommit(options: CommitOptions): CommitRequests {
       const outcomes = await commit(requests.slice(0, middle));
       return outcomes.concat(await commit(requests.slice(middle)));
     }
-  };
+  }
+  return commit;
+}
+
+/** What the database said, where the error only passes it on. */
+function toCause(error: unknown): unknown {
+  return error instanceof DomainError ? error.cause : error;
 }
 
 /** The events are committed: what follows may take longer, but nobody waits for it any more. */

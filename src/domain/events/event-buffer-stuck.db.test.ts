@@ -58,6 +58,35 @@ describe('a commit that cannot get on', () => {
     expect(await listEvents(database.db, projectId, { event: name, limit: 5 })).toHaveLength(1);
   });
 
+  it('is refused for the one project that somebody holds, and stored for the others', async () => {
+    const [other] = await database
+      .db('projects')
+      .insert({ name: 'other', api_token: 'other' })
+      .returning('id');
+    const otherId = other?.id ?? 0;
+    const options = { limits: { ...PATIENT, lockMs: 100 }, flushAfterMs: 60_000 };
+    const buffer = aBuffer({ ...options, flushMaxEvents: 3 });
+    await database.db.transaction(async (tx) => {
+      await lockPersons(tx, [projectId]);
+      const ofHeld = [
+        buffer.add(projectId, anEvent('held')),
+        buffer.add(projectId, anEvent('held as well')),
+      ];
+      const ofOthers = buffer.add(otherId, anEvent('not held'));
+      const behind = buffer.add(otherId, anEvent('behind'));
+      const refused = Promise.allSettled(ofHeld);
+      await ofOthers;
+      for (const result of await refused) {
+        expect(result).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } });
+      }
+      await Promise.all([buffer.close(), behind]);
+    });
+    const stored = await listEvents(database.db, otherId, { after: new Date(0), limit: 5 });
+    expect(stored.map(({ event }) => event).toSorted()).toEqual(['behind', 'not held']);
+    const held = await listEvents(database.db, projectId, { event: 'held', limit: 5 });
+    expect(held).toEqual([]);
+  });
+
   it('is refused when the database does not answer, and so is what waits behind it', async () => {
     const valve = await createValve(database.connection);
     const db = createDb(valve.connection, 2);

@@ -1,4 +1,4 @@
-import { isDatabaseOutage, isStatementTimeout } from '../database/database-error.ts';
+import { isDatabaseOutage, isLockTimeout, isStatementTimeout } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import type { TransactionLimits } from '../database/guarded-transaction.ts';
 import { DomainError, unavailable } from '../errors.ts';
@@ -158,6 +158,8 @@ function findOutage(outcomes: readonly RequestOutcome[]): DomainError | null {
   const [first] = outcomes;
   const refusal = first?.refusal;
   if (!(refusal instanceof DomainError)) return null;
+  // A lock that was not had in time concerns one project.
+  if (isLockTimeout(refusal.cause)) return null;
   if (!isDatabaseOutage(refusal.cause) && !isStatementTimeout(refusal.cause)) return null;
   return outcomes.every((outcome) => outcome.refusal === refusal) ? refusal : null;
 }

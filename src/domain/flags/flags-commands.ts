@@ -98,14 +98,23 @@ async function applyChange(
   if (before.deleted && settled.deleted === false) {
     await requireRoom(tx, projectId, context.limits);
   }
-  if (filters !== null && settled.filters !== undefined) {
-    const key = settled.key ?? before.key;
-    await validateReferences(tx, { projectId, id: before.id, key }, filters);
-  }
+  const subject = { projectId, id: before.id, key: settled.key ?? before.key };
+  const areFiltersNew = filters !== null && settled.filters !== undefined;
+  if (areFiltersNew) await validateReferences(tx, subject, filters);
   await validateTransitions(tx, before, settled, filters ?? before.filters);
+  // What it refers to may have gone while nothing was decided by it.
+  if (!areFiltersNew && isWoken(before, settled)) {
+    await validateReferences(tx, subject, before.filters);
+  }
   await validateDashboards(tx, projectId, settled, before.analyticsDashboards);
   const change = filters === null ? settled : { ...settled, filters };
   return changeFlag(tx, author, before, change, context.now());
+}
+
+/** Whether the flag decides something after the change and did not before. */
+function isWoken(before: FeatureFlag, { active, deleted }: FeatureFlagInput): boolean {
+  const isAwake = (active ?? before.active) && !(deleted ?? before.deleted);
+  return isAwake && (!before.active || before.deleted);
 }
 
 async function describe(tx: Tx, flag: FeatureFlag): Promise<DescribedFlag> {

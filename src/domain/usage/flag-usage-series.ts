@@ -1,12 +1,18 @@
 import type { Statements } from '../database/pipelined-transaction.ts';
-import { type FlagUse, OTHER_VARIANTS } from './flag-use.ts';
-import { createDayOf, type DayOf } from './project-day.ts';
+import { type FlagUse, OTHER_VARIANTS, USE_EVENTS } from './flag-use.ts';
+import { type DayOf, dayOfZone } from './project-day.ts';
 
 /**
  * How many variants of a flag are told apart under one event; later ones are counted together.
  * Anybody with the public key can name variants, so there must be an end to them.
  */
 export const VARIANTS_MAX = 100;
+
+/**
+ * How many keys that no flag of the project has are counted, for each project: a flag may be made
+ * later, but anybody with the public key can name keys as well.
+ */
+export const UNKNOWN_KEYS_MAX = 1_000;
 
 /** Where the uses of one flag and variant are counted, and how to tell their day. */
 export interface Series {
@@ -19,7 +25,10 @@ interface UseInProject {
   readonly use: FlagUse;
 }
 
-/** Finds or makes the series of the uses. A use in a project that is gone has none. */
+/**
+ * Finds or makes the series of the uses. A use in a project that is gone has none, nor has one of a
+ * key that is too many.
+ */
 export async function resolveSeries(
   tx: Statements,
   uses: readonly UseInProject[],
@@ -54,23 +63,45 @@ async function find(tx: Statements, wanted: Uses, found: Map<string, Series>): P
      JOIN projects p ON p.id = w.project_id`,
     toColumns(wanted),
   );
-  const dayOfByZone = new Map<string, DayOf>();
   for (const { position, id, timezone } of result.rows) {
-    const dayOf = dayOfByZone.get(timezone) ?? createDayOf(timezone);
-    dayOfByZone.set(timezone, dayOf);
-    found.set(keys[position - 1] ?? '', { id, dayOf });
+    found.set(keys[position - 1] ?? '', { id, dayOf: dayOfZone(timezone) });
   }
 }
 
-/** Adds series, up to the most that a flag may have, and one for all others beside them. */
+/**
+ * Adds series, up to the most that a flag may have, and one for all others beside them; for keys that
+ * are neither a flag's nor counted already, up to the most of those.
+ */
 async function add(tx: Statements, missing: Uses): Promise<void> {
   await tx.raw(
-    `WITH wanted AS (
-       SELECT w.*, row_number() OVER (PARTITION BY project_id, event, flag_key ORDER BY position)
-         AS place
+    `WITH named AS (
+       SELECT w.*,
+              EXISTS (SELECT FROM feature_flags f WHERE f.project_id = w.project_id
+                        AND f.key = w.flag_key AND NOT f.deleted)
+              OR EXISTS (SELECT FROM flag_usage_series s WHERE s.project_id = w.project_id
+                           AND s.event = ANY (?::text[]) AND s.flag_key = w.flag_key) AS is_known
        FROM unnest(?::int[], ?::text[], ?::text[], ?::text[]) WITH ORDINALITY
          AS w (project_id, event, flag_key, variant, position)
        JOIN projects p ON p.id = w.project_id
+     ), room AS (
+       SELECT n.project_id, ? - (
+                SELECT count(DISTINCT s.flag_key) FROM flag_usage_series s
+                WHERE s.project_id = n.project_id AND NOT EXISTS (
+                  SELECT FROM feature_flags f
+                  WHERE f.project_id = s.project_id AND f.key = s.flag_key AND NOT f.deleted
+                )
+              ) AS keys
+       FROM (SELECT DISTINCT project_id FROM named WHERE NOT is_known) AS n
+     ), wanted AS (
+       SELECT n.*, row_number() OVER (PARTITION BY project_id, event, flag_key ORDER BY position)
+         AS place
+       FROM (
+         SELECT *, dense_rank() OVER (PARTITION BY project_id, is_known ORDER BY flag_key)
+           AS key_place
+         FROM named
+       ) AS n
+       LEFT JOIN room r USING (project_id)
+       WHERE n.is_known OR n.key_place <= r.keys
      ), placed AS (
        SELECT project_id, event, flag_key, variant, place + (
                 SELECT count(*) FROM flag_usage_series s
@@ -83,7 +114,14 @@ async function add(tx: Statements, missing: Uses): Promise<void> {
      SELECT DISTINCT project_id, event, flag_key, CASE WHEN place <= ? THEN variant ELSE ? END
      FROM placed
      ON CONFLICT DO NOTHING`,
-    [...toColumns(missing), OTHER_VARIANTS, VARIANTS_MAX, OTHER_VARIANTS],
+    [
+      [...USE_EVENTS],
+      ...toColumns(missing),
+      UNKNOWN_KEYS_MAX,
+      OTHER_VARIANTS,
+      VARIANTS_MAX,
+      OTHER_VARIANTS,
+    ],
   );
 }
 

@@ -10,7 +10,7 @@ import type { CaptureEvent } from '../events/capture-event.ts';
 import { ensurePartitions } from '../events/event-partitions.ts';
 import type { JsonObject } from '../json.ts';
 import { readFlagUsage, type VariantUsage } from './flag-usage-queries.ts';
-import { VARIANTS_MAX } from './flag-usage-series.ts';
+import { UNKNOWN_KEYS_MAX, VARIANTS_MAX } from './flag-usage-series.ts';
 import { FLAG_CALLED, OTHER_VARIANTS } from './flag-use.ts';
 
 const RECEIVED_AT = new Date('2026-03-31T12:00:00Z');
@@ -201,5 +201,41 @@ describe('the usage of flags', () => {
       allUsers: 2,
     });
     expect(toCounts(usage)['a v99']).toMatchObject({ allUsers: 2 });
+  });
+
+  it('counts a bounded number of keys that no flag has, and those of flags always', async () => {
+    const projectId = await createProject();
+    const keys = Array.from({ length: UNKNOWN_KEYS_MAX + 5 }, (_, index) => `invented-${index}`);
+    const calls = (some: readonly string[]) =>
+      some.map((key) => aCall('p', key, 'true', '2026-03-05'));
+    await store(projectId, calls(keys.slice(0, 600)));
+    await store(projectId, calls(keys.slice(300)));
+    await store(projectId, calls(keys.slice(-10)));
+    await database
+      .db('feature_flags')
+      .insert({ project_id: projectId, key: 'real', filters: '{}' });
+    await store(projectId, calls(['real', 'invented', 'invented-0']));
+
+    const [counted] = await database
+      .db('flag_usage_series')
+      .where({ project_id: projectId })
+      .count({ series: '*' });
+    expect(counted).toEqual({ series: UNKNOWN_KEYS_MAX + 1 });
+    const usage = await read(projectId, ['real', 'invented', 'invented-0']);
+    expect(usage.map(({ flagKey }) => flagKey).toSorted()).toEqual(['invented-0', 'real']);
+  });
+
+  it('has room again for a key that no flag has when one of them becomes a flag', async () => {
+    const projectId = await createProject();
+    const call = (key: string) => aCall('p', key, 'true', '2026-03-05');
+    const keys = Array.from({ length: UNKNOWN_KEYS_MAX }, (_, index) => `invented-${index}`);
+    await store(projectId, keys.map(call));
+    await store(projectId, [call('late')]);
+    expect(await read(projectId, ['late'])).toEqual([]);
+    const flag = { project_id: projectId, key: 'invented-7', filters: '{}' };
+    await database.db('feature_flags').insert(flag);
+    await store(projectId, [call('late'), call('later')]);
+    const usage = await read(projectId, ['late', 'later']);
+    expect(usage).toHaveLength(1);
   });
 });

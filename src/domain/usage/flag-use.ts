@@ -7,6 +7,9 @@ export const FEATURE_VIEW = '$feature_view';
 /** Sent when somebody clicks into such a part. */
 export const FEATURE_INTERACTION = '$feature_interaction';
 
+/** The events that use flags. */
+export const USE_EVENTS = [FLAG_CALLED, FEATURE_VIEW, FEATURE_INTERACTION] as const;
+
 /** Stands for "no variant": the flag had no value, or the event does not tell variants apart. */
 export const NO_VARIANT = '$$_posthog_breakdown_null_$$';
 /** Stands for all variants that are not shown on their own. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createDayOf, listDaysUntil } from './project-day.ts';
+import { dayOfZone, listDaysUntil } from './project-day.ts';
 
 it.each([
   ['UTC', '2026-03-05T23:59:59.999Z', '2026-03-05'],
@@ -15,7 +15,7 @@ it.each([
   ['UTC', '0000-01-01T00:00:00Z', '0001-01-01'],
   ['Pacific/Kiritimati', '9999-12-31T23:00:00Z', '9999-12-31'],
 ])('Tells the day in %s at %s', (timezone, instant, day) => {
-  expect(createDayOf(timezone)(Date.parse(instant))).toBe(day);
+  expect(dayOfZone(timezone)(Date.parse(instant))).toBe(day);
 });
 
 it('Lists days over the end of a month, oldest first', () => {

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../bounded-cache.ts';
 import { createWallClock } from '../evaluation/wall-clock.ts';
 
 const DAY_MS = 86_400_000;
@@ -8,13 +9,28 @@ const LAST_DAY_MS = Date.parse('9999-12-31T00:00:00Z');
 /** The calendar day of an instant in one timezone, as `YYYY-MM-DD` from year 1 to 9999. */
 export type DayOf = (instantMs: number) => string;
 
+const ZONES_MAX = 500;
+const QUARTER_HOURS_MAX = 1_000;
+
+/** Making a clock costs more than all that one commit asks of it. */
+const dayOfByZone = new BoundedCache<string, DayOf>(ZONES_MAX);
+
+/** Tells days in the timezone of a project. */
+export function dayOfZone(timezone: string): DayOf {
+  const known = dayOfByZone.get(timezone);
+  if (known !== undefined) return known;
+  const dayOf = createDayOf(timezone);
+  dayOfByZone.set(timezone, dayOf);
+  return dayOf;
+}
+
 /**
- * Tells days in the timezone of a project. Instants of the same quarter of an hour are looked up
- * once: offsets are multiples of it, and events come close together.
+ * Instants of the same quarter of an hour are looked up once: offsets are multiples of it, and
+ * events come close together.
  */
-export function createDayOf(timezone: string): DayOf {
+function createDayOf(timezone: string): DayOf {
   const clock = createWallClock(timezone);
-  const days = new Map<number, string>();
+  const days = new BoundedCache<number, string>(QUARTER_HOURS_MAX);
   return (instantMs) => {
     const quarter = Math.floor(instantMs / QUARTER_HOUR_MS);
     let day = days.get(quarter);
