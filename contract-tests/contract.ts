@@ -27,10 +27,18 @@ export interface Operation {
   readonly requestExamples: readonly unknown[];
   /** The body that the contract shows where it is no JSON; null for JSON and for none. */
   readonly rawExample: { readonly mediaType: string; readonly text: string } | null;
+  /** The examples of its replies that have a name, as the contract shows them. */
+  readonly namedReplies: readonly NamedReply[];
   /** The required headers, as the contract shows them. */
   readonly requiredHeaders: Readonly<Record<string, string>>;
   /** Whether the bearer token is the project API key. */
   readonly takesProjectApiKey: boolean;
+}
+
+export interface NamedReply {
+  readonly status: number;
+  readonly name: string;
+  readonly value: unknown;
 }
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'];
@@ -166,11 +174,22 @@ function readOperation(
       content !== undefined || raw === undefined
         ? null
         : { mediaType: raw[0], text: String(pick(raw[1], 'example')) },
+    namedReplies: readNamedReplies(document, operation),
     requestExamples: [
       ...(example === undefined ? [] : [example]),
       ...entriesOf(pick(content, 'examples')).map(([, named]) => pick(named, 'value')),
     ],
   };
+}
+
+function readNamedReplies(document: unknown, operation: unknown): NamedReply[] {
+  return entriesOf(pick(operation, 'responses')).flatMap(([status, declared]) =>
+    entriesOf(pick(resolve(document, declared), 'content'))
+      .flatMap(([, content]) => entriesOf(pick(content, 'examples')))
+      .map(([name, example]) => {
+        return { status: Number(status), name, value: pick(resolve(document, example), 'value') };
+      }),
+  );
 }
 
 function fits(template: string, path: string): boolean {

@@ -1255,7 +1255,7 @@ export interface paths {
                 project_id: components["parameters"]["ProjectId"];
                 /**
                  * @description The id of a dashboard.
-                 * @example 1
+                 * @example 55
                  */
                 id: number;
             };
@@ -3561,40 +3561,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "results": [
-                 *         {
-                 *           "id": "0192f0c1-7c40-7c7e-8f5a-2f6f1f0a9b3c",
-                 *           "user": "ann@example.com",
-                 *           "activity": "updated",
-                 *           "scope": "FeatureFlag",
-                 *           "item_id": "1",
-                 *           "detail": {
-                 *             "id": "1",
-                 *             "changes": [
-                 *               {
-                 *                 "type": "FeatureFlag",
-                 *                 "action": "changed",
-                 *                 "field": "active",
-                 *                 "before": true,
-                 *                 "after": false
-                 *               }
-                 *             ],
-                 *             "merge": null,
-                 *             "trigger": null,
-                 *             "name": "new-checkout",
-                 *             "short_id": null,
-                 *             "type": null
-                 *           },
-                 *           "created_at": "2026-01-20T09:30:00.123Z"
-                 *         }
-                 *       ],
-                 *       "next": null,
-                 *       "previous": null,
-                 *       "total_count": 1
-                 *     }
-                 */
                 "application/json": components["schemas"]["ActivityPage"];
             };
         };
@@ -3659,6 +3625,30 @@ export interface components {
                  *               }
                  *             ]
                  *           }
+                 *         },
+                 *         {
+                 *           "id": 110,
+                 *           "insight": {
+                 *             "id": 110,
+                 *             "name": "Feature Flag calls made by unique users per variant",
+                 *             "description": "Shows the number of unique user calls made on feature flag per variant with key: new-checkout",
+                 *             "result": [
+                 *               {
+                 *                 "label": "true",
+                 *                 "breakdown_value": "true",
+                 *                 "count": 4,
+                 *                 "data": [
+                 *                   2,
+                 *                   2
+                 *                 ],
+                 *                 "days": [
+                 *                   "2026-01-20",
+                 *                   "2026-01-21"
+                 *                 ],
+                 *                 "aggregated_value": 3
+                 *               }
+                 *             ]
+                 *           }
                  *         }
                  *       ]
                  *     }
@@ -3674,39 +3664,6 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                /**
-                 * @example {
-                 *       "flags": [
-                 *         {
-                 *           "id": 1,
-                 *           "team_id": 1,
-                 *           "name": "The new checkout",
-                 *           "key": "new-checkout",
-                 *           "filters": {
-                 *             "groups": [
-                 *               {
-                 *                 "properties": [],
-                 *                 "rollout_percentage": 50
-                 *               }
-                 *             ]
-                 *           },
-                 *           "deleted": false,
-                 *           "active": true,
-                 *           "ensure_experience_continuity": false,
-                 *           "has_encrypted_payloads": false,
-                 *           "version": 3,
-                 *           "evaluation_runtime": "all",
-                 *           "bucketing_identifier": "distinct_id",
-                 *           "evaluation_tags": [],
-                 *           "evaluation_contexts": []
-                 *         }
-                 *       ],
-                 *       "group_type_mapping": {
-                 *         "0": "company"
-                 *       },
-                 *       "cohorts": {}
-                 *     }
-                 */
                 "application/json": components["schemas"]["FlagDefinitions"];
             };
         };
@@ -4355,19 +4312,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "stale",
-                     *       "reason": "This boolean flag will always evaluate to \"true\"",
-                     *       "reason_states_rollout": true,
-                     *       "rollout": {
-                     *         "effectively_full_rollout": true,
-                     *         "has_targeting_conditions": false,
-                     *         "max_rollout_percentage": 100,
-                     *         "is_multivariate": false
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["FlagStatus"];
                 };
             };
@@ -5525,23 +5469,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "next": null,
-                     *       "results": [
-                     *         {
-                     *           "id": "019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3c",
-                     *           "event": "order placed",
-                     *           "distinct_id": "user-42",
-                     *           "properties": {
-                     *             "$feature/new-checkout": true,
-                     *             "total": 12.5
-                     *           },
-                     *           "timestamp": "2026-01-20T09:30:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["EventPage"];
                 };
             };
@@ -5846,31 +5773,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "count": 1,
-                     *       "next": null,
-                     *       "previous": null,
-                     *       "results": [
-                     *         {
-                     *           "id": "0192f0c1-7c40-7c7e-8f5a-2f6f1f0a9b3c",
-                     *           "uuid": "0192f0c1-7c40-7c7e-8f5a-2f6f1f0a9b3c",
-                     *           "type": "person",
-                     *           "name": "ann@example.com",
-                     *           "distinct_ids": [
-                     *             "ann",
-                     *             "0192f0c1-6ffe-7c7e-8f5a-2f6f1f0a9b3c"
-                     *           ],
-                     *           "properties": {
-                     *             "email": "ann@example.com",
-                     *             "plan": "pro"
-                     *           },
-                     *           "is_identified": true,
-                     *           "created_at": "2026-01-20T09:30:00.123Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["CohortPersonPage"];
                 };
             };
@@ -6696,26 +6598,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "next": null,
-                     *       "results": [
-                     *         {
-                     *           "id": 1,
-                     *           "uuid": "019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3c",
-                     *           "distinct_ids": [
-                     *             "user-42"
-                     *           ],
-                     *           "properties": {
-                     *             "email": "ann@example.com",
-                     *             "plan": "pro"
-                     *           },
-                     *           "is_identified": true,
-                     *           "created_at": "2026-01-20T09:30:00.123Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["PersonPage"];
                 };
             };
@@ -6863,21 +6745,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "next": null,
-                     *       "results": [
-                     *         {
-                     *           "group_type_index": 0,
-                     *           "group_key": "acme",
-                     *           "group_properties": {
-                     *             "plan": "pro"
-                     *           },
-                     *           "created_at": "2026-01-20T09:30:00.123Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["GroupPage"];
                 };
             };
@@ -7185,26 +7052,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "count": 1,
-                     *       "next": null,
-                     *       "previous": null,
-                     *       "results": [
-                     *         {
-                     *           "id": 55,
-                     *           "name": "Generated Dashboard: new-checkout Usage",
-                     *           "description": "This dashboard was generated by the feature flag with key (new-checkout)",
-                     *           "creation_mode": "template",
-                     *           "created_at": "2026-01-20T09:30:00.123Z",
-                     *           "deleted": false,
-                     *           "filters": {
-                     *             "date_from": "-30d"
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["DashboardPage"];
                 };
             };
@@ -7231,7 +7078,7 @@ export interface operations {
                 project_id: components["parameters"]["ProjectId"];
                 /**
                  * @description The id of a dashboard.
-                 * @example 1
+                 * @example 55
                  */
                 id: number;
             };
@@ -7259,7 +7106,7 @@ export interface operations {
                 project_id: components["parameters"]["ProjectId"];
                 /**
                  * @description The id of a dashboard.
-                 * @example 1
+                 * @example 55
                  */
                 id: number;
             };
@@ -7847,19 +7694,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "results": {
-                     *         "019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3e": {
-                     *           "result": "ok"
-                     *         },
-                     *         "019bda1c-7c40-7c7e-8f5a-2f6f1f0a9b3f": {
-                     *           "result": "drop",
-                     *           "details": "missing_event_name"
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["AnalyticsResults"];
                 };
             };

@@ -41,6 +41,36 @@ describe('the mock', () => {
     }
   }
 
+  it('shows the example that is asked for by its name', async () => {
+    for (const operation of operations) {
+      const [body] = operation.requestExamples;
+      for (const { status, name, value } of operation.namedReplies) {
+        const reply = await client.send(operation.method, operation.examplePath, {
+          key: 'phx_any_key_is_good_enough_here',
+          query: operation.requiredQuery,
+          ...(body === undefined ? {} : { body }),
+          headers: { ...operation.requiredHeaders, prefer: `code=${status}, example=${name}` },
+        });
+        expect(reply.body, `${operation.id} ${status} ${name}`).toEqual(value);
+      }
+    }
+  });
+
+  it('has several examples of what people build pages for', () => {
+    const namesOf = (id: string) =>
+      operations
+        .filter((operation) => operation.id === id)
+        .flatMap(({ namedReplies }) => namedReplies)
+        .filter(({ status }) => status === 200)
+        .map(({ name }) => name);
+    expect(namesOf('listFeatureFlags')).toEqual(['page', 'empty']);
+    expect(namesOf('getFeatureFlag')).toEqual(['flag', 'multivariate', 'remoteConfig']);
+    expect(namesOf('getFeatureFlagStatus')).toEqual(['stale', 'active', 'deleted']);
+    expect(namesOf('listFeatureFlagActivity')).toEqual(['disabled', 'empty']);
+    expect(namesOf('getCohort')).toEqual(['dynamic', 'static']);
+    expect(namesOf('listPersons')).toEqual(['found', 'none']);
+  });
+
   it('answers an unchanged SDK', async () => {
     const sdk = new PostHog('phc_any', {
       host: mock.url,
