@@ -3790,6 +3790,11 @@ export interface components {
          */
         PageOffset: number;
         /**
+         * @description Only these flags: a JSON array of keys as text, or one key; the parameter may be repeated with one key each. Keys that no flag has are passed over.
+         * @example ["new-checkout", "button-colour"]
+         */
+        FlagKeysText: string;
+        /**
          * @description The key of the group by group type, as the JSON text of an object.
          * @example {"company": "acme"}
          */
@@ -5124,6 +5129,11 @@ export interface operations {
                  * @example {"company": "acme"}
                  */
                 groups?: components["parameters"]["GroupsText"];
+                /**
+                 * @description Only these flags: a JSON array of keys as text, or one key; the parameter may be repeated with one key each. Keys that no flag has are passed over.
+                 * @example ["new-checkout", "button-colour"]
+                 */
+                flag_keys?: components["parameters"]["FlagKeysText"];
                 /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
                 token?: components["parameters"]["ProjectToken"];
             };
@@ -5178,6 +5188,11 @@ export interface operations {
                  * @example {"company": "acme"}
                  */
                 groups?: components["parameters"]["GroupsText"];
+                /**
+                 * @description Only these flags: a JSON array of keys as text, or one key; the parameter may be repeated with one key each. Keys that no flag has are passed over.
+                 * @example ["new-checkout", "button-colour"]
+                 */
+                flag_keys?: components["parameters"]["FlagKeysText"];
                 /** @description A project API key. It selects the project instead of the path, and never widens what the caller may see. */
                 token?: components["parameters"]["ProjectToken"];
             };

@@ -4,7 +4,6 @@ import type { Outcome } from '../domain/evaluation/snapshot.ts';
 import type { FeatureFlag } from '../domain/flags/flag.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { evaluateSubject } from '../domain/snapshots/evaluate-subject.ts';
-import type { ServedProject } from '../domain/snapshots/load-definitions.ts';
 import type { Handlers } from '../server/operation.ts';
 import type { EvaluationHandlersContext } from './evaluation.ts';
 import { flagValue } from './evaluation-shape.ts';
@@ -28,17 +27,20 @@ export function createEvaluationHelperHandlers(context: EvaluationHandlersContex
   return {
     async getEvaluationReasons({ query, access, reply }) {
       const groups = parseGroups(query.groups);
+      const isWanted = parseFlagKeys(query.flag_keys);
       const found = await outcomesFor(access.projectId, query.distinct_id, groups);
-      return reply(200, describeReasons(found.served, found.outcomes));
+      const flags = found.served.flags.filter(isWanted);
+      return reply(200, describeReasons(flags, found.outcomes));
     },
 
     async listMyFlags({ query, access, reply }) {
       const { caller } = access;
       if (caller.kind !== 'user') throw new Error('Only users have flags of their own.');
       const groups = parseGroups(query.groups);
+      const isWanted = parseFlagKeys(query.flag_keys);
       const found = await outcomesFor(access.projectId, caller.user.distinctId, groups);
       const newestFirst = found.served.flags
-        .filter((flag) => !flag.hasEncryptedPayloads)
+        .filter((flag) => !flag.hasEncryptedPayloads && isWanted(flag))
         .toSorted(byAge);
       return reply(
         200,
@@ -81,6 +83,26 @@ function parseGroups(text: string | undefined): JsonObject {
   return groups;
 }
 
+const FLAG_KEY = /^[a-zA-Z0-9_-]+$/;
+
+/** Tells the flags that are asked for: all of them when no key is given. */
+function parseFlagKeys(text: string | undefined): (flag: FeatureFlag) => boolean {
+  if (text === undefined || text === '') return () => true;
+  const keys = new Set(FLAG_KEY.test(text) ? [text] : parseKeyList(text));
+  return ({ key }) => keys.has(key);
+}
+
+function parseKeyList(text: string): readonly unknown[] {
+  let keys: unknown;
+  try {
+    keys = JSON.parse(text);
+  } catch {
+    throw invalidField('flag_keys', 'Invalid JSON in flag_keys parameter');
+  }
+  if (!Array.isArray(keys)) throw invalidField('flag_keys', 'flag_keys must be a JSON array');
+  return keys;
+}
+
 interface ExplainedValue {
   readonly value: boolean | string;
   readonly evaluation: {
@@ -90,9 +112,9 @@ interface ExplainedValue {
   };
 }
 
-function describeReasons(served: ServedProject, outcomes: ReadonlyMap<string, Outcome>) {
+function describeReasons(flags: readonly FeatureFlag[], outcomes: ReadonlyMap<string, Outcome>) {
   const reasons = new Map<string, ExplainedValue>();
-  for (const flag of served.flags) {
+  for (const flag of flags) {
     const outcome = outcomes.get(flag.key);
     if (!flag.active) {
       reasons.set(flag.key, {

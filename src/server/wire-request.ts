@@ -25,8 +25,11 @@ const parsedQueries = new ShortMemory<string, Readonly<Record<string, string>>>(
 
 const NO_QUERY: Readonly<Record<string, string>> = Object.freeze({});
 
+/** What may come several times, once for each of several values; it is read as a JSON array then. */
+const REPEATABLE = new Set(['flag_keys']);
+
 /**
- * The query parameters, the last value counting when a name comes twice. Equal texts give the same
+ * The query parameters, the last value counting when a name comes twice, unless it may. Equal texts give the same
  * object, unless they are long or hold a secret, which is not kept.
  */
 export function parseQuery(search: string): Readonly<Record<string, string>> {
@@ -43,10 +46,14 @@ export function parseQuery(search: string): Readonly<Record<string, string>> {
 function readQuery(search: string): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of Object.entries(parse(search))) {
-    const last = Array.isArray(value) ? value.at(-1) : value;
+    const last = Array.isArray(value) ? readRepeated(name, value) : value;
     if (last !== undefined && name !== '__proto__') query[name] = last;
   }
   return query;
+}
+
+function readRepeated(name: string, values: readonly string[]): string | undefined {
+  return REPEATABLE.has(name) ? JSON.stringify(values) : values.at(-1);
 }
 
 /** Scheme, host and port under which the client reached Burgee, a proxy's word on the scheme heard. */
