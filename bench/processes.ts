@@ -67,17 +67,22 @@ export async function startProcess(
     memoryMb: () => readMemoryMb(child),
     cpuMs: () => readCpuMs(child),
     async stop() {
-      if (child.exitCode !== null) return;
+      if (hasEnded(child)) return;
       child.kill('SIGTERM');
       await once(child, 'exit');
     },
   };
 }
 
+/** Whether it ended by itself or by a signal, such as one for too much memory. */
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
 async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
   const deadline = Date.now() + READY_TIMEOUT_MS;
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error('The server to be measured did not start.');
+    if (hasEnded(child)) throw new Error('The server to be measured did not start.');
     const isReady = await fetch(url).then(
       (reply) => reply.ok,
       () => false,

@@ -103,6 +103,7 @@ const folder = mkdtempSync(join(tmpdir(), 'burgee-clients-'));
 // PostgreSQL runs under another account when we are root, and has to get through.
 chmodSync(folder, 0o711);
 const burgee = startBurgee();
+const ended = once(burgee, 'close');
 try {
   const url = await readyUrl(burgee);
   const waiting = [...wanted];
@@ -120,7 +121,7 @@ try {
   if (failed > 0 || passed === 0) process.exitCode = 1;
 } finally {
   burgee.kill('SIGTERM');
-  await once(burgee, 'close');
+  await ended;
   rmSync(folder, { recursive: true, force: true });
 }
 

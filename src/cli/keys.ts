@@ -36,7 +36,11 @@ function addCreate(keys: Command, context: CliContext): void {
     .description('create a personal API key and print it; it is shown this once')
     .option('--user <email>', 'the user whose key it is (the only user when there is one)')
     .option('--projects <ids>', 'limit the key to these projects, separated by commas', parseList)
-    .requiredOption('--scopes <scopes>', `what it may do, of ${SCOPES.join(', ')}`, parseList)
+    .requiredOption(
+      '--scopes <scopes>',
+      `what it may do, separated by commas, of ${SCOPES.join(', ')}`,
+      parseList,
+    )
     .requiredOption('--label <label>', 'what it is for')
     .option('--json', 'print JSON')
     .action(async (options: CreateOptions) => {

@@ -3,7 +3,7 @@ import type { EventBuffer } from '../domain/events/event-buffer.ts';
 import { type CapturePath, parseCaptureBody } from '../domain/events/parse-capture.ts';
 import { isJson } from '../domain/json.ts';
 import type { SnapshotStore } from '../domain/snapshots/snapshot-store.ts';
-import type { Handlers, RequestOrigin } from '../server/operation.ts';
+import { type Handlers, RawJson, type RequestOrigin } from '../server/operation.ts';
 
 export interface CaptureHandlersContext {
   readonly snapshots: SnapshotStore;
@@ -13,6 +13,8 @@ export interface CaptureHandlersContext {
 /** Clocks in the query that say 2020 or earlier are seconds, not milliseconds, and are ignored. */
 const SENT_AT_AFTER_MS = Date.UTC(2021, 0, 1);
 
+const STORED = new RawJson('{"status":"Ok"}', { isAscii: true });
+
 /** The operations that take events in. */
 export function createCaptureHandlers(
   context: CaptureHandlersContext,
@@ -21,20 +23,20 @@ export function createCaptureHandlers(
     async captureEvent({ body, origin, reply }) {
       const refusal = await capture(context, body, origin);
       if (refusal !== null) return reply(refusal.status, refusal.message);
-      return isBeacon(origin) ? reply(204, undefined) : reply(200, { status: 'Ok' });
+      return isBeacon(origin) ? reply(204, undefined) : reply(200, STORED);
     },
     async captureEventByQuery({ body, origin, reply }) {
       const refusal = await capture(context, body, origin);
       if (refusal !== null) return reply(refusal.status, refusal.message);
-      return isBeacon(origin) ? reply(204, undefined) : reply(200, { status: 'Ok' });
+      return isBeacon(origin) ? reply(204, undefined) : reply(200, STORED);
     },
     async captureBatch({ body, origin, reply }) {
       const refusal = await capture(context, body, origin);
       if (refusal !== null) return reply(refusal.status, refusal.message);
-      return isBeacon(origin) ? reply(204, undefined) : reply(200, { status: 'Ok' });
+      return isBeacon(origin) ? reply(204, undefined) : reply(200, STORED);
     },
     discardTelemetry({ origin, reply }) {
-      return isBeacon(origin) ? reply(204, undefined) : reply(200, { status: 'Ok' });
+      return isBeacon(origin) ? reply(204, undefined) : reply(200, STORED);
     },
   };
 }
