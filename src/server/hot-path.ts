@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { isAnsweredDirectly } from './answer-directly.ts';
+import { appendPiece } from './append-piece.ts';
 import type { BodyMessage } from './body-message.ts';
 import type { ContractOperation } from './contract-document.ts';
 import { ingestLimitsOf, refuseLargeBody } from './ingest.ts';
@@ -105,7 +106,6 @@ interface Incoming {
 
 const TOO_LARGE = 413;
 const NO_PAYLOAD = Buffer.alloc(0);
-const ROOM_MIN = 65_536;
 
 /** Reads the body; null once it is over the limit. Calls back once, and not after an abort. */
 function readBody(
@@ -129,20 +129,6 @@ function readBody(
       return;
     }
     // Nearly every body comes in one piece, which is the body then.
-    body = before === 0 ? piece : append(body, before, piece);
+    body = before === 0 ? piece : appendPiece(body, before, piece);
   });
-}
-
-/**
- * The first `length` bytes of `body` with the piece behind them. Room doubles as it is used up:
- * keeping the pieces would take far more than their bytes when they are tiny.
- */
-function append(body: Buffer, length: number, piece: Buffer): Buffer {
-  let wider = body;
-  if (length + piece.length > body.length) {
-    wider = Buffer.allocUnsafeSlow(Math.max(ROOM_MIN, 2 * (length + piece.length)));
-    body.copy(wider, 0, 0, length);
-  }
-  piece.copy(wider, length);
-  return wider;
 }
