@@ -29,13 +29,17 @@ const FIXTURE = fileURLToPath(new URL('./fixtures/embedded-burgee.ts', import.me
 
 const running = new Set<ChildProcess>();
 
-/** Starts a Burgee stand-in on a data folder, as another user when `user` names one. */
+/**
+ * Starts a Burgee stand-in on a data folder, as another user when `user` names one, with a `node`
+ * that this user can reach.
+ */
 export function spawnBurgee(
   dataDir: string,
   mode: LaunchMode,
   user: { uid?: number; gid?: number } = {},
+  node: string = process.execPath,
 ): SpawnedBurgee {
-  const child = spawn(process.execPath, ['--import', 'tsx', FIXTURE, dataDir, mode], {
+  const child = spawn(node, ['--import', 'tsx', FIXTURE, dataDir, mode], {
     cwd: REPOSITORY,
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(user.uid === undefined ? {} : { uid: user.uid }),

@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { killSpawned, spawnBurgee } from '../../../test/embedded-burgee.ts';
 import { quietLog } from '../../../test/postgres-log.ts';
 import { createTemporaryFolder } from '../../../test/temporary-folder.ts';
@@ -16,10 +16,21 @@ const canBeNobody = nobody !== undefined && canEnter(REPOSITORY, nobody);
 
 describe('the embedded server and the user who runs Burgee', { timeout: 60_000 }, () => {
   let folder: ReturnType<typeof createTemporaryFolder>;
+  const programs = createTemporaryFolder();
+
+  afterAll(() => programs.remove());
 
   beforeEach(() => {
     folder = createTemporaryFolder();
   });
+
+  /** The Node.js that runs this, as a copy where its own folder is closed to others. */
+  function nodeForNobody(): string {
+    if (canEnter(dirname(process.execPath), nobody)) return process.execPath;
+    const copy = join(programs.path, 'node');
+    if (!existsSync(copy)) copyFileSync(process.execPath, copy);
+    return copy;
+  }
 
   afterEach(() => {
     killSpawned();
@@ -102,7 +113,7 @@ describe('the embedded server and the user who runs Burgee', { timeout: 60_000 }
     async () => {
       chmodSync(folder.path, 0o777);
       const dataDir = join(folder.path, 'data');
-      const burgee = spawnBurgee(dataDir, 'serve', nobody);
+      const burgee = spawnBurgee(dataDir, 'serve', nobody, nodeForNobody());
       expect(await burgee.started).toMatchObject({
         event: 'ready',
         dataFolder: join(dataDir, 'postgres'),
@@ -121,13 +132,13 @@ describe('the embedded server and the user who runs Burgee', { timeout: 60_000 }
       const dataDir = join(folder.path, 'data');
       const server = await startEmbeddedPostgres({ dataDir, log: quietLog, mode: 'serve' });
       await server.stop();
-      expect(await spawnBurgee(dataDir, 'serve', nobody).started).toMatchObject({
+      expect(await spawnBurgee(dataDir, 'serve', nobody, nodeForNobody()).started).toMatchObject({
         event: 'failed',
         name: 'EmbeddedPostgresError',
         message: expect.stringMatching(/belongs to root, and Burgee now runs as user \d+/),
       });
       chmodSync(folder.path, 0o700);
-      expect(await spawnBurgee(dataDir, 'serve', nobody).started).toMatchObject({
+      expect(await spawnBurgee(dataDir, 'serve', nobody, nodeForNobody()).started).toMatchObject({
         event: 'failed',
         message: expect.stringMatching(/running as user \d+, may not use its data folder/),
       });
