@@ -31,6 +31,9 @@ const OPERATIONS = [
   anOperation('createFeatureFlag', '/api/things/', 'feature_flags'),
 ];
 
+/** How long the rest of a refused body is waited for: long for a test that sends it at once. */
+const LINGER_MS = 1_000;
+
 let server: Server;
 let port = 0;
 let answered: { operation: ContractOperation; request: WireRequest }[] = [];
@@ -48,6 +51,7 @@ beforeEach(async () => {
       return answer(operation, request);
     },
     (...refusal) => refused.push(refusal),
+    LINGER_MS,
   );
   server = createServer({ IncomingMessage: BodyMessage }, (message, response) => {
     const envelope = { requestId: REQUEST_ID, origin: message.headers.origin, isLast: false };
@@ -222,10 +226,9 @@ describe('the hot path', () => {
 });
 
 describe('a body over the limit', () => {
-  it('is answered with 413 and ends the connection', async () => {
+  it('is answered with 413', async () => {
     const reply = await post('/i/v0/e/', 'x'.repeat(2 * MIB + 1));
     expect(reply.status).toBe(413);
-    expect(reply.headers.get('connection')).toBe('close');
     expect(await reply.text()).toContain('larger than 2097152 bytes');
     expect(answered).toEqual([]);
     expect(refused).toEqual([['captureEvent', 413, REQUEST_ID]]);
@@ -238,6 +241,34 @@ describe('a body over the limit', () => {
     const [reply] = await once(client, 'response');
     expect(reply.statusCode).toBe(413);
     client.destroy();
+  });
+
+  it('may be sent to its end, and the connection goes on', async () => {
+    const socket = connect(port, '127.0.0.1');
+    let heard = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      heard += text;
+    });
+    const hear = async (text: string) => {
+      while (!heard.includes(text)) await once(socket, 'data');
+    };
+    socket.write(`POST /flags HTTP/1.1\r\nHost: x\r\nContent-Length: ${3 * MIB}\r\n\r\n`);
+    socket.write(' '.repeat(2 * MIB + 1));
+    await hear('HTTP/1.1 413 ');
+    socket.write(' '.repeat(MIB - 1));
+    socket.write('POST /flags HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}');
+    await hear('HTTP/1.1 200 ');
+    expect(answered).toHaveLength(1);
+    socket.destroy();
+  });
+
+  it('is not waited for without end', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`POST /flags HTTP/1.1\r\nHost: x\r\nContent-Length: ${9 * MIB}\r\n\r\n`);
+    socket.write(' '.repeat(2 * MIB + 1));
+    socket.resume();
+    await once(socket, 'close');
+    expect(answered).toEqual([]);
   });
 
   it('is taken when it is as large as the limit', async () => {

@@ -34,6 +34,7 @@ export function createHotPath(
   operations: readonly ContractOperation[],
   answer: AnswerCompletely,
   recordRefusal: RecordRefusal,
+  lingerMs = LINGER_MS,
 ): HotPath {
   const withBody = createRouteTable(
     operations.filter((each) => each.method === 'POST' && ingestLimitsOf(each) !== undefined),
@@ -84,12 +85,8 @@ export function createHotPath(
         return;
       }
       recordRefusal(found.operation.id, TOO_LARGE, envelope.requestId);
-      const refusal = refuseLargeBody(found.operation, maxBytes);
-      writeReply(response, refusal, {
-        requestId: envelope.requestId,
-        origin: envelope.origin,
-        isLast: true,
-      });
+      writeReply(response, refuseLargeBody(found.operation, maxBytes), envelope);
+      cutUnlessComplete(message, lingerMs);
     });
     return true;
   };
@@ -105,6 +102,21 @@ interface Incoming {
 }
 
 const TOO_LARGE = 413;
+
+/** How long a client may go on sending a body that has been refused already. */
+const LINGER_MS = 10_000;
+
+/**
+ * Ends the connection if the client is still sending by then. At once would be too early: the system
+ * answers what was not read with a reset, and the client never sees the refusal.
+ */
+function cutUnlessComplete(message: BodyMessage, afterMs: number): void {
+  const timer = setTimeout(() => {
+    if (!message.complete) message.socket.destroy();
+  }, afterMs);
+  timer.unref();
+}
+
 const NO_PAYLOAD = Buffer.alloc(0);
 
 /** Reads the body; null once it is over the limit. Calls back once, and not after an abort. */
