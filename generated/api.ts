@@ -837,7 +837,7 @@ export interface paths {
         put?: never;
         /**
          * Add persons to a static cohort from a CSV file
-         * @description The body is the file itself, with `Content-Type: text/csv`. A first row that names a column `distinct_id` or `person_id` says where the ids are; without one the first column holds distinct ids. Larger files are sent in parts of up to 4 MiB.
+         * @description The body is the file itself, with `Content-Type: text/csv`. A first row that names a column `distinct_id` or `person_id` says where the ids are; without one the first column holds distinct ids. Larger files are sent in parts of up to 4 MiB. Members are added 5,000 at a time; if that fails in between, `detail` says how far it got, and sending the file again adds the others.
          */
         post: operations["uploadCohortMembers"];
         delete?: never;

@@ -1,6 +1,7 @@
 import {
   type Addition,
   addCohortMembers,
+  addCohortMembersInParts,
   removeCohortMembers,
 } from '../domain/cohorts/cohort-members-commands.ts';
 import { listCohortMembers } from '../domain/cohorts/cohort-members-queries.ts';
@@ -133,7 +134,8 @@ export function createCohortHandlers(
     async uploadCohortMembers({ params, body, access, reply }) {
       const references = readMembersCsv(body);
       const cohort = { projectId: access.projectId, id: params.id };
-      return reply(200, toAdditionBody(await addCohortMembers(context, cohort, references)));
+      const addition = await addCohortMembersInParts(context, cohort, references);
+      return reply(200, toAdditionBody(addition));
     },
 
     async createStaticCohortForFlag({ params, access, reply }) {

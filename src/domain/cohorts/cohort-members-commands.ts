@@ -1,6 +1,6 @@
 import { toDomainError } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
-import { invalidField, notFound } from '../errors.ts';
+import { DomainError, invalidField, notFound } from '../errors.ts';
 import { findPersonIds, type PersonReferences } from '../persons/person-references.ts';
 import { lockPersons } from '../persons/persons-writes.ts';
 import { type Cohort, toCohort } from './cohort.ts';
@@ -33,16 +33,80 @@ export interface Removal {
   readonly notMembers: number;
 }
 
+/** So many ids are added in one transaction: the project's capture waits until it ends. */
+const IDS_AT_ONCE = 5_000;
+
 /** Adds everybody whom the references name to a static cohort. */
 export async function addCohortMembers(
   context: CohortMembersContext,
   cohort: CohortReference,
   references: PersonReferences,
 ): Promise<Addition> {
-  return changeMembers(context, cohort, async (tx) => {
-    const { personIds, unknownIds } = await findPersonIds(tx, cohort.projectId, references);
-    const added = await addMembers(tx, cohort, personIds);
-    return { added, alreadyMembers: personIds.length - added, unknownIds };
+  return addPart(context, cohort, references, new Set());
+}
+
+/**
+ * The same for a long list, in many short transactions. One that fails leaves the members that are
+ * added already, and what is thrown says so: sending the list again adds the others.
+ */
+export async function addCohortMembersInParts(
+  context: CohortMembersContext,
+  cohort: CohortReference,
+  references: PersonReferences,
+): Promise<Addition> {
+  const named = new Set<number>();
+  const total = { added: 0, alreadyMembers: 0, unknownIds: new Set<string>() };
+  let sent = 0;
+  for (const part of splitReferences(references)) {
+    const { added, alreadyMembers, unknownIds } = await addPart(context, cohort, part, named).catch(
+      (error: unknown) => {
+        throw sent === 0 ? error : describeRest(error, sent);
+      },
+    );
+    total.added += added;
+    total.alreadyMembers += alreadyMembers;
+    for (const id of unknownIds) total.unknownIds.add(id);
+    sent += IDS_AT_ONCE;
+  }
+  return { ...total, unknownIds: [...total.unknownIds] };
+}
+
+/** Adds whom these references name; persons in `named` are counted already, new ones join them. */
+async function addPart(
+  context: CohortMembersContext,
+  cohort: CohortReference,
+  references: PersonReferences,
+  named: Set<number>,
+): Promise<Addition> {
+  const { personIds, unknownIds, added } = await changeMembers(context, cohort, async (tx) => {
+    const found = await findPersonIds(tx, cohort.projectId, references);
+    const fresh = found.personIds.filter((id) => !named.has(id));
+    return {
+      personIds: fresh,
+      unknownIds: found.unknownIds,
+      added: await addMembers(tx, cohort, fresh),
+    };
+  });
+  for (const id of personIds) named.add(id);
+  return { added, alreadyMembers: personIds.length - added, unknownIds };
+}
+
+function* splitReferences({ uuids, distinctIds }: PersonReferences): Generator<PersonReferences> {
+  for (let at = 0; at < uuids.length; at += IDS_AT_ONCE) {
+    yield { uuids: uuids.slice(at, at + IDS_AT_ONCE), distinctIds: [] };
+  }
+  for (let at = 0; at < distinctIds.length; at += IDS_AT_ONCE) {
+    yield { uuids: [], distinctIds: distinctIds.slice(at, at + IDS_AT_ONCE) };
+  }
+}
+
+function describeRest(error: unknown, sent: number): unknown {
+  if (!(error instanceof DomainError)) return error;
+  const detail = `The first ${sent} ids are done, the others are not. ${error.detail}`;
+  return new DomainError(error.kind, detail, {
+    code: error.code,
+    attr: error.attr,
+    cause: error.cause,
   });
 }
 

@@ -12,6 +12,25 @@ describe('readMembersCsv', () => {
     expect(readMembersCsv(text)).toEqual({ uuids: [], distinctIds });
   });
 
+  it('takes 200,000 ids beside the names of the columns, and no more', () => {
+    const ids = Array.from({ length: 200_000 }, (_, index) => `user-${index}`);
+    const text = `distinct_id,plan\n${ids.map((id) => `${id},pro`).join('\n')}\n`;
+    expect(readMembersCsv(text).distinctIds).toEqual(ids);
+    const refusal = 'A CSV file may have at most 200000 ids; send it in parts.';
+    expect(() => readMembersCsv(`${text}one-more,pro`)).toThrow(refusal);
+    expect(() => readMembersCsv('"",x\n'.repeat(400_001))).toThrow(refusal);
+    expect(() => readMembersCsv(',x\n'.repeat(400_001))).toThrow(refusal);
+  });
+
+  it.each(['a,b\r\n\n c ,d', 'distinct_id\n\n\nx\n', 'x', 'x\n\n', '\r\nx\r', 'a,\n,b\n,'])(
+    'reads %j the same with and without quotation marks elsewhere',
+    (text) => {
+      const quoted = `${text}${text.endsWith('\n') ? '' : '\n'}"last"`;
+      const { distinctIds } = readMembersCsv(quoted);
+      expect(distinctIds).toEqual([...readMembersCsv(text).distinctIds, 'last']);
+    },
+  );
+
   it('refuses a cell full of quotation marks as quickly as any other', () => {
     const hostile = `a${'"'.repeat(2_000_000)}`;
     expect(() => readMembersCsv(hostile)).toThrow('Row 1: an id has at most 400 characters.');
