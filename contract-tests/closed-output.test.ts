@@ -1,7 +1,7 @@
-import { createServer } from 'node:http';
 import { afterAll, expect, it, vi } from 'vitest';
 import { createTemporaryFolder } from '../test/temporary-folder.ts';
 import { endBurgeeProcesses, startBurgeeProcess } from './burgee-process.ts';
+import { findFreePort } from './free-port.ts';
 import { createHttpClient } from './http.ts';
 
 const START_TIMEOUT_MS = 90_000;
@@ -12,15 +12,6 @@ afterAll(async () => {
   await endBurgeeProcesses();
   folder.remove();
 }, START_TIMEOUT_MS);
-
-/** A port that nothing listens on. */
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 it(
   'starts, serves and stops although nobody reads what it prints and logs',

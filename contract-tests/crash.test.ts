@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTemporaryFolder } from '../test/temporary-folder.ts';
 import { type BurgeeProcess, endBurgeeProcesses, startBurgeeProcess } from './burgee-process.ts';
 import { anonymousId, CALLED_FLAG, type CrashLoad, startCrashLoad, userId } from './crash-load.ts';
+import { findFreePort } from './free-port.ts';
 import { createHttpClient, type HttpClient } from './http.ts';
 import { pick, pickList, pickNumber, pickText } from './read.ts';
 
@@ -31,14 +30,6 @@ let burgee: BurgeeProcess;
 let client: HttpClient;
 let load: CrashLoad;
 let dashboardId = 0;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 async function start(): Promise<void> {
   burgee = startBurgeeProcess({ ...KEYS, PORT: String(port), BURGEE_DATA_DIR: dataDir });
@@ -94,7 +85,7 @@ async function readCalls(): Promise<unknown[]> {
 }
 
 beforeAll(async () => {
-  port = await freePort();
+  port = await findFreePort();
   await start();
   client = createHttpClient(`http://127.0.0.1:${port}`);
   const created = await client.send('POST', '/api/projects/1/feature_flags/', {

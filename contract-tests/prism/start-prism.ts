@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { openContract, readContract } from '../contract.ts';
+import { findFreePort } from '../free-port.ts';
 import { startShim } from './shim.ts';
 
 /** Prism behind its shim. */
@@ -66,14 +66,4 @@ export async function startPrism(options: PrismOptions): Promise<Prism> {
       await ended;
     },
   };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port was bound.');
-  return address.port;
 }

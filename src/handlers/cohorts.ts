@@ -11,12 +11,12 @@ import {
   updateCohort,
 } from '../domain/cohorts/cohorts-commands.ts';
 import { getCohort, listCohorts } from '../domain/cohorts/cohorts-queries.ts';
-import type { CohortAuthor } from '../domain/cohorts/cohorts-writes.ts';
 import { createCohortForFlag } from '../domain/cohorts/flag-cohort-commands.ts';
 import { readMembersCsv } from '../domain/cohorts/members-csv.ts';
 import { invalidField, notFound } from '../domain/errors.ts';
 import type { PersonReferences } from '../domain/persons/person-references.ts';
 import type { Handlers } from '../server/operation.ts';
+import { authorOf } from './caller.ts';
 import { toCohortBody, toCohortInput, toPersonBody } from './cohort-body.ts';
 import { offsetLinks, pageSize } from './pagination.ts';
 import { refuseUnstorableText } from './unstorable-text.ts';
@@ -42,8 +42,6 @@ type CohortHandlers = Pick<
   | 'uploadCohortMembers'
   | 'createStaticCohortForFlag'
 >;
-
-type Access = Parameters<Handlers['createCohort']>[0]['access'];
 
 /** The operations on cohorts and their members. */
 export function createCohortHandlers(
@@ -143,10 +141,6 @@ export function createCohortHandlers(
       return reply(201, { cohort: toCohortBody(created) });
     },
   };
-}
-
-function authorOf({ projectId, caller }: Access): CohortAuthor {
-  return { projectId, userId: caller.kind === 'user' ? caller.user.id : null };
 }
 
 function toReferences(body: {

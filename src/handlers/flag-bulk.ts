@@ -9,7 +9,7 @@ import { FLAG_FILTER_NAMES, parseFlagFilters } from '../domain/flags/parse-flag-
 import { isJson, type JsonValue } from '../domain/json.ts';
 import type { Body, Handlers } from '../server/operation.ts';
 import { actionError } from './action-error.ts';
-import { authorOf } from './flag-writes.ts';
+import { authorOf } from './caller.ts';
 import { refuseUnstorableText } from './unstorable-text.ts';
 
 /** The operations that write many flags at once. */

@@ -7,10 +7,10 @@ import {
   setFlagActive,
   updateFlag,
 } from '../domain/flags/flags-commands.ts';
-import type { Author } from '../domain/flags/flags-writes.ts';
 import { isJson } from '../domain/json.ts';
 import type { Body, Handlers } from '../server/operation.ts';
 import { unsuccessful } from './action-error.ts';
+import { authorOf } from './caller.ts';
 import { rightsOf, toFlagBody, toFlagInput } from './flag-body.ts';
 
 /** The `Allow` header of one flag's path. DELETE is refused and therefore not in it. */
@@ -79,12 +79,6 @@ export function createFlagWriteHandlers(context: FlagCommandsContext): FlagWrite
       return reply(200, describe(flag, access.caller));
     },
   };
-}
-
-/** Who a request writes as, and where. */
-export function authorOf(access: { readonly projectId: number; readonly caller: Caller }): Author {
-  const { caller, projectId } = access;
-  return { projectId, userId: caller.kind === 'user' ? caller.user.id : null };
 }
 
 function toEditBasis(body: NonNullable<Body<'updateFeatureFlag'>>): EditBasis {
