@@ -1,7 +1,10 @@
+import createClient from 'openapi-fetch';
 import { PostHog } from 'posthog-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { paths } from '../../generated/api.ts';
 import { findFault, operations } from '../contract.ts';
 import { createHttpClient, type HttpClient, type RequestOptions } from '../http.ts';
+import { withBrowser } from '../sdk/browser.ts';
 import { type Prism, startPrism } from './start-prism.ts';
 
 /** A front-end team that has the contract and no Burgee. */
@@ -84,6 +87,42 @@ describe('the mock', () => {
     } finally {
       await sdk.shutdown();
     }
+  });
+
+  it('answers a client that is generated from the contract', async () => {
+    const generated = createClient<paths>({
+      baseUrl: mock.url,
+      headers: { authorization: 'Bearer phx_any_key_is_good_enough_here' },
+    });
+    const path = { project_id: '1' };
+    const created = await generated.POST('/api/projects/{project_id}/feature_flags/', {
+      params: { path },
+      body: { key: 'new-checkout', filters: { groups: [{ rollout_percentage: 100 }] } },
+    });
+    expect(created.response.status).toBe(201);
+    expect(created.data?.key).toBe('new-checkout');
+    const evaluated = await generated.POST('/flags', {
+      params: { query: { v: '2' } },
+      body: { token: 'phc_any', distinct_id: 'a-person' },
+    });
+    expect(evaluated.data).toHaveProperty('flags');
+    const none = await generated.GET('/api/projects/{project_id}/feature_flags/', {
+      params: { path },
+      headers: { prefer: 'example=empty' },
+    });
+    expect(none.data?.results).toEqual([]);
+    const refused = await generated.GET('/api/projects/{project_id}/feature_flags/{id}/', {
+      params: { path: { ...path, id: 1 } },
+      headers: { prefer: 'code=404' },
+    });
+    expect(refused.error?.code).toBe('not_found');
+  });
+
+  it('answers posthog-js in a page, which may be of another origin', async () => {
+    await withBrowser(mock.url, {}, async ({ posthog }) => {
+      const keys = await new Promise<string[]>((resolve) => posthog.onFeatureFlags(resolve));
+      expect(keys.length).toBeGreaterThan(0);
+    });
   });
 
   it('does not need the slash at the end of a path', async () => {
