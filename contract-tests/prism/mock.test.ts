@@ -2,8 +2,8 @@ import createClient from 'openapi-fetch';
 import { PostHog } from 'posthog-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { paths } from '../../generated/api.ts';
-import { findFault, operations } from '../contract.ts';
-import { createHttpClient, type HttpClient, type RequestOptions } from '../http.ts';
+import { findFault, type Operation, operations } from '../contract.ts';
+import { createHttpClient, type HttpClient, type HttpReply } from '../http.ts';
 import { withBrowser } from '../sdk/browser.ts';
 import { type Prism, startPrism } from './start-prism.ts';
 
@@ -22,22 +22,24 @@ describe('the mock', () => {
     await mock.stop();
   });
 
-  for (const operation of operations) {
+  /** Sends what the contract shows as a request, and prefers this for its reply. */
+  function ask(operation: Operation, prefer: string): Promise<HttpReply> {
     const [example] = operation.requestExamples;
     const { rawExample: raw } = operation;
-    const options: RequestOptions = {
+    const mediaType = raw === null ? {} : { 'content-type': raw.mediaType };
+    return client.send(operation.method, operation.examplePath, {
       key: 'phx_any_key_is_good_enough_here',
       query: operation.requiredQuery,
       ...(example === undefined ? {} : { body: example }),
       ...(raw === null ? {} : { raw: raw.text }),
-    };
-    const mediaType = raw === null ? {} : { 'content-type': raw.mediaType };
+      headers: { ...operation.requiredHeaders, ...mediaType, prefer },
+    });
+  }
+
+  for (const operation of operations) {
     for (const status of operation.statuses) {
       it(`shows what ${operation.id} looks like with ${status}`, async () => {
-        const reply = await client.send(operation.method, operation.examplePath, {
-          ...options,
-          headers: { ...operation.requiredHeaders, ...mediaType, prefer: `code=${status}` },
-        });
+        const reply = await ask(operation, `code=${status}`);
         expect(reply.status, reply.text).toBe(status);
         expect(findFault(operation, reply)).toBeNull();
       });
@@ -46,14 +48,8 @@ describe('the mock', () => {
 
   it('shows the example that is asked for by its name', async () => {
     for (const operation of operations) {
-      const [body] = operation.requestExamples;
       for (const { status, name, value } of operation.namedReplies) {
-        const reply = await client.send(operation.method, operation.examplePath, {
-          key: 'phx_any_key_is_good_enough_here',
-          query: operation.requiredQuery,
-          ...(body === undefined ? {} : { body }),
-          headers: { ...operation.requiredHeaders, prefer: `code=${status}, example=${name}` },
-        });
+        const reply = await ask(operation, `code=${status}, example=${name}`);
         expect(reply.body, `${operation.id} ${status} ${name}`).toEqual(value);
       }
     }
