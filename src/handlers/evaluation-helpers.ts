@@ -100,7 +100,10 @@ function parseKeyList(text: string): readonly unknown[] {
     throw invalidField('flag_keys', 'Invalid JSON in flag_keys parameter');
   }
   if (!Array.isArray(keys)) throw invalidField('flag_keys', 'flag_keys must be a JSON array');
-  return keys;
+  // A parameter that is repeated may be a list each time.
+  return keys.flatMap((key: unknown) =>
+    typeof key === 'string' && key.startsWith('[') ? parseKeyList(key) : [key],
+  );
 }
 
 interface ExplainedValue {

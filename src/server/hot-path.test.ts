@@ -31,8 +31,8 @@ const OPERATIONS = [
   anOperation('createFeatureFlag', '/api/things/', 'feature_flags'),
 ];
 
-/** How long the rest of a refused body is waited for: long for a test that sends it at once. */
-const LINGER_MS = 1_000;
+/** How long the rest of a refused body is waited for: longer than any test takes to send it. */
+const LINGER_MS = 50_000;
 
 let server: Server;
 let port = 0;
@@ -44,6 +44,10 @@ beforeEach(async () => {
   answered = [];
   answer = async () => jsonReply(200, { fine: true });
   refused = [];
+  await listen(LINGER_MS);
+});
+
+async function listen(lingerMs: number): Promise<void> {
   const hotPath = createHotPath(
     OPERATIONS,
     (operation, request) => {
@@ -51,7 +55,7 @@ beforeEach(async () => {
       return answer(operation, request);
     },
     (...refusal) => refused.push(refusal),
-    LINGER_MS,
+    lingerMs,
   );
   server = createServer({ IncomingMessage: BodyMessage }, (message, response) => {
     const envelope = { requestId: REQUEST_ID, origin: message.headers.origin, isLast: false };
@@ -61,13 +65,15 @@ beforeEach(async () => {
   await once(server, 'listening');
   const address = server.address();
   port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-});
+}
 
-afterEach(async () => {
+async function close(): Promise<void> {
   server.closeAllConnections();
   server.close();
   await once(server, 'close');
-});
+}
+
+afterEach(close);
 
 const post = (path: string, body = '{}', headers = {}) =>
   fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body, headers });
@@ -263,6 +269,8 @@ describe('a body over the limit', () => {
   });
 
   it('is not waited for without end', async () => {
+    await close();
+    await listen(50);
     const socket = connect(port, '127.0.0.1');
     socket.write(`POST /flags HTTP/1.1\r\nHost: x\r\nContent-Length: ${9 * MIB}\r\n\r\n`);
     socket.write(' '.repeat(2 * MIB + 1));
@@ -270,6 +278,25 @@ describe('a body over the limit', () => {
     await once(socket, 'close');
     expect(answered).toEqual([]);
   });
+
+  it.each(['HTTP/1.1\r\nConnection: close', 'HTTP/1.0'])(
+    'is heard of by a client that sends all of it first, then ends: %j',
+    async (version) => {
+      await close();
+      await listen(500);
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`POST /flags ${version}\r\nHost: x\r\nContent-Length: ${9 * MIB}\r\n\r\n`);
+      // Nothing is read before all of it is sent.
+      await new Promise<void>((resolve, reject) => {
+        socket.once('error', reject);
+        socket.write(' '.repeat(9 * MIB), () => resolve());
+      });
+      let heard = '';
+      for await (const text of socket) heard += String(text);
+      expect(heard).toContain('413');
+      expect(heard).toContain('larger than 2097152 bytes');
+    },
+  );
 
   it('is taken when it is as large as the limit', async () => {
     expect((await post('/flags', ' '.repeat(2 * MIB))).status).toBe(200);

@@ -85,8 +85,8 @@ export function createHotPath(
         return;
       }
       recordRefusal(found.operation.id, TOO_LARGE, envelope.requestId);
+      lingerAfter(response, message, lingerMs);
       writeReply(response, refuseLargeBody(found.operation, maxBytes), envelope);
-      cutUnlessComplete(message, lingerMs);
     });
     return true;
   };
@@ -103,18 +103,25 @@ interface Incoming {
 
 const TOO_LARGE = 413;
 
-/** How long a client may go on sending a body that has been refused already. */
-const LINGER_MS = 10_000;
+/** How long a client may go on sending a body that was refused: a stop waits for it, too. */
+const LINGER_MS = 3_000;
 
 /**
- * Ends the connection if the client is still sending by then. At once would be too early: the system
- * answers what was not read with a reset, and the client never sees the refusal.
+ * Keeps the connection for a while after a reply that comes before the end of the body. To end it at
+ * once would be too early: the system answers what was not read with a reset, and the client never
+ * sees the refusal.
  */
-function cutUnlessComplete(message: BodyMessage, afterMs: number): void {
-  const timer = setTimeout(() => {
-    if (!message.complete) message.socket.destroy();
-  }, afterMs);
-  timer.unref();
+function lingerAfter(response: ServerResponse, message: BodyMessage, lingerMs: number): void {
+  const { socket } = message;
+  const isLast = !response.shouldKeepAlive;
+  // Node would end the connection with the reply.
+  response.shouldKeepAlive = true;
+  response.once('finish', () => {
+    const timer = setTimeout(() => {
+      if (isLast || !message.complete) socket.destroy();
+    }, lingerMs);
+    timer.unref();
+  });
 }
 
 const NO_PAYLOAD = Buffer.alloc(0);

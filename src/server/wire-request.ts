@@ -28,6 +28,9 @@ const NO_QUERY: Readonly<Record<string, string>> = Object.freeze({});
 /** What may come several times, once for each of several values; it is read as a JSON array then. */
 const REPEATABLE = new Set(['flag_keys']);
 
+/** More than a project has flags. */
+const PARSING = { maxKeys: 10_000 };
+
 /**
  * The query parameters, the last value counting when a name comes twice, unless it may. Equal texts give the same
  * object, unless they are long or hold a secret, which is not kept.
@@ -45,7 +48,7 @@ export function parseQuery(search: string): Readonly<Record<string, string>> {
 
 function readQuery(search: string): Record<string, string> {
   const query: Record<string, string> = {};
-  for (const [name, value] of Object.entries(parse(search))) {
+  for (const [name, value] of Object.entries(parse(search, undefined, undefined, PARSING))) {
     const last = Array.isArray(value) ? readRepeated(name, value) : value;
     if (last !== undefined && name !== '__proto__') query[name] = last;
   }
@@ -53,7 +56,9 @@ function readQuery(search: string): Record<string, string> {
 }
 
 function readRepeated(name: string, values: readonly string[]): string | undefined {
-  return REPEATABLE.has(name) ? JSON.stringify(values) : values.at(-1);
+  if (!REPEATABLE.has(name)) return values.at(-1);
+  const given = values.filter((value) => value !== '');
+  return given.length === 0 ? '' : JSON.stringify(given);
 }
 
 /** Scheme, host and port under which the client reached Burgee, a proxy's word on the scheme heard. */

@@ -48,11 +48,15 @@ function tooMany(): Error {
   return invalidField('csv', `A CSV file may have at most ${IDS_MAX} ids; send it in parts.`);
 }
 
+function tooManyRows(): Error {
+  return invalidField('csv', `A CSV file may have at most ${ROWS_MAX} rows; send it in parts.`);
+}
+
 /** The same without quotation marks, which most files are, and without a look at each character. */
 function splitPlain(text: string): string[][] {
   const lines = text.replaceAll('\r', '').split('\n');
   if (lines.at(-1) === '') lines.pop();
-  if (lines.length > ROWS_MAX) throw tooMany();
+  if (lines.length > ROWS_MAX) throw tooManyRows();
   return lines.map((line) => line.split(','));
 }
 
@@ -102,5 +106,5 @@ function endRow(state: CsvState): void {
   endCell(state);
   state.rows.push(state.row);
   state.row = [];
-  if (state.rows.length > ROWS_MAX) throw tooMany();
+  if (state.rows.length > ROWS_MAX) throw tooManyRows();
 }

@@ -130,32 +130,27 @@ describe('a pipelined transaction', () => {
 });
 
 describe('a statement that is prepared once', () => {
-  const FIND_NOTES = preparedOnce(
-    'find-notes',
-    'SELECT n.text FROM unnest(?::text[]) AS w (text) JOIN notes n ON n.text = w.text',
+  const ADD_NOTES = preparedOnce(
+    'add-notes',
+    'INSERT INTO notes (text) SELECT * FROM unnest(?::text[]) RETURNING text',
   );
-  /** Enough that PostgreSQL decides on a plan for all bindings. */
-  const TIMES = 8;
 
-  const find = (text: string) =>
-    pipelinedTransaction(db, LIMITS, async (tx) => {
-      const { rows }: { rows: { text: string }[] } = await tx.raw(FIND_NOTES, [[text]]);
-      return sendWith(rows.map((row) => row.text));
-    });
-
-  it('finds what came since, by the key, although its plan is from when the table was small', async () => {
-    await note(db, 'a');
-    await db.raw('VACUUM ANALYZE notes');
-    for (let time = 0; time < TIMES; time += 1) expect(await find('a')).toEqual(['a']);
-    await note(db, 'b');
-    expect(await find('b')).toEqual(['b']);
-
+  it('is parsed and planned once for a connection, and does the same each time', async () => {
+    for (let time = 0; time < 8; time += 1) {
+      const added = await pipelinedTransaction(db, LIMITS, async (tx) => {
+        const { rows } = await tx.raw(ADD_NOTES, [[`note ${time}`]]);
+        return sendWith(rows);
+      });
+      expect(added).toEqual([{ text: `note ${time}` }]);
+    }
     const { rows } = await db.raw(
-      "SELECT generic_plans > 0 AS is_kept FROM pg_prepared_statements WHERE name = 'find-notes'",
+      "SELECT generic_plans > 0 AS is_kept FROM pg_prepared_statements WHERE name = 'add-notes'",
     );
     expect(rows).toEqual([{ is_kept: true }]);
-    const plan: { rows: object[] } = await db.raw(`EXPLAIN EXECUTE "find-notes" ('{a}')`);
-    expect(JSON.stringify(plan.rows)).toContain('using notes_pkey');
+  });
+
+  it('has a name of its own', () => {
+    expect(() => preparedOnce('add-notes', 'SELECT 1')).toThrow('add-notes');
   });
 
   it('works again after a transaction that failed before it was prepared', async () => {
@@ -172,8 +167,7 @@ describe('a statement that is prepared once', () => {
   });
 
   it('is asked of other transactions like any statement', async () => {
-    await note(db, 'a');
-    const found: { rows: object[] } = await db.raw(FIND_NOTES, [['a']]);
-    expect(found.rows).toEqual([{ text: 'a' }]);
+    const added: { rows: object[] } = await db.raw(ADD_NOTES, [['a']]);
+    expect(added.rows).toEqual([{ text: 'a' }]);
   });
 });

@@ -20,12 +20,16 @@ interface PreparedStatement {
 
 const preparedStatements = new Map<string, PreparedStatement>();
 
+const preparedNames = new Set<string>();
+
 /**
  * The same statement, which a pipelined transaction has PostgreSQL parse and plan once for each
- * connection and not each time. It must reach tables by their keys only and join nothing but those:
- * its plan is made without a look at the bindings, and stays while the tables grow.
+ * connection and not each time. Its plan stays while tables grow from nothing to millions of rows, so
+ * it may insert, but not look anything up in a table.
  */
 export function preparedOnce(name: string, sql: string): string {
+  if (preparedNames.has(name)) throw new Error(`Two statements have the name ${name}.`);
+  preparedNames.add(name);
   preparedStatements.set(sql, { name, text: numberBindings(sql) });
   return sql;
 }
@@ -132,10 +136,8 @@ function createGathering({ connection: { stream } }: pg.Client): () => void {
 
 /** Several commands in one message, since none of them has a result that anybody waits for. */
 function beginWithin(limits: TransactionLimits): string {
-  // A plan that was made while a table was empty would read all of it when it is large.
-  const settings = { ...limitSettings(limits), enable_seqscan: 'off' };
-  const locals = Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = ${value}`);
-  return ['BEGIN', ...locals].join('; ');
+  const settings = Object.entries(limitSettings(limits));
+  return ['BEGIN', ...settings.map(([name, ms]) => `SET LOCAL ${name} = ${ms}`)].join('; ');
 }
 
 /** The statement as PostgreSQL takes it: `$1` for the first `?`, and so on. */

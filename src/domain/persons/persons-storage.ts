@@ -1,10 +1,5 @@
 import { v7 } from 'uuid';
-import {
-  preparedOnce,
-  type Sent,
-  type Statements,
-  sendWith,
-} from '../database/pipelined-transaction.ts';
+import { type Sent, type Statements, sendWith } from '../database/pipelined-transaction.ts';
 import { toPlainArray, toTextArray } from '../events/column-literals.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { adoptVisitorUsage } from '../usage/flag-usage-writes.ts';
@@ -78,15 +73,12 @@ export async function writePersonLedgers(
   return updates;
 }
 
-const FIND_PERSONS = preparedOnce(
-  'find-persons',
-  `
+const FIND_PERSONS = `
     SELECT d.project_id, d.distinct_id, p.id, p.is_identified, p.created_at,
            CASE WHEN k.needs_properties THEN p.properties END AS properties
     FROM unnest(?::int[], ?::text[], ?::boolean[]) AS k (project_id, distinct_id, needs_properties)
     JOIN person_distinct_ids d ON d.project_id = k.project_id AND d.distinct_id = k.distinct_id
-    JOIN persons p ON p.id = d.person_id`,
-);
+    JOIN persons p ON p.id = d.person_id`;
 
 async function loadRows(
   tx: Statements,
@@ -180,15 +172,12 @@ async function insertDistinctIds(tx: Statements, ledgers: PersonLedgers): Promis
   ]);
 }
 
-const UPDATE_PERSONS = preparedOnce(
-  'update-persons',
-  `
+const UPDATE_PERSONS = `
     UPDATE persons AS p
     SET properties = c.properties, is_identified = c.is_identified, created_at = c.created_at
     FROM unnest(?::bigint[], ?::jsonb[], ?::boolean[], ?::timestamptz[])
       AS c (id, properties, is_identified, created_at)
-    WHERE p.id = c.id`,
-);
+    WHERE p.id = c.id`;
 
 async function updatePersons(tx: Statements, ledgers: PersonLedgers): Promise<void> {
   const changed = new Set<PersonDraft>();
