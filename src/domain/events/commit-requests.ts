@@ -1,9 +1,9 @@
-import { isLockTimeout, isOutage, toDomainError } from '../database/database-error.ts';
+import { isOutage, toDomainError } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import { guardedTransaction, type TransactionLimits } from '../database/guarded-transaction.ts';
 import { pipelinedTransaction, type Statements } from '../database/pipelined-transaction.ts';
-import { DomainError, unavailable } from '../errors.ts';
-import { findLockedProjects, type RefusedMerge } from '../persons/persons-writes.ts';
+import { unavailable } from '../errors.ts';
+import type { RefusedMerge } from '../persons/persons-writes.ts';
 import { CaptureError } from './capture-error.ts';
 import { ensurePartitions, toDay } from './event-partitions.ts';
 import { type PreparedEvent, sendEvents } from './events-writes.ts';
@@ -55,8 +55,14 @@ export interface RequestOutcome {
   readonly refusal?: unknown;
 }
 
-/** Commits requests together and tells how each of them ended; never rejects. */
-export type CommitRequests = (requests: readonly CaptureRequest[]) => Promise<RequestOutcome[]>;
+/**
+ * Commits requests together and tells how each of them ended; never rejects. Locks are waited for
+ * as long as the limits allow, and not longer than `lockMs`.
+ */
+export type CommitRequests = (
+  requests: readonly CaptureRequest[],
+  lockMs: number,
+) => Promise<RequestOutcome[]>;
 
 /**
  * One transaction for all requests. When the data of one spoils it, the others are committed
@@ -78,11 +84,11 @@ export function createCommit(options: CommitOptions): CommitRequests {
     }
   }
 
-  async function write(events: readonly PreparedEvent[]): Promise<void> {
+  async function write(events: readonly PreparedEvent[], within: TransactionLimits): Promise<void> {
     await preparePartitions(events);
     const refusedMerges: RefusedMerge[] = [];
     const afterwards: ((() => Promise<void>) | undefined)[] = [];
-    await pipelinedTransaction(db, limits, (tx) =>
+    await pipelinedTransaction(db, within, (tx) =>
       sendEvents(tx, events, {
         onGroupTypesAdded: async (projectId) => {
           afterwards.push(await onGroupTypesAdded(projectId, tx));
@@ -96,10 +102,13 @@ export function createCommit(options: CommitOptions): CommitRequests {
     }
   }
 
-  async function writeWithRetries(events: readonly PreparedEvent[]): Promise<void> {
+  async function writeWithRetries(
+    events: readonly PreparedEvent[],
+    within: TransactionLimits,
+  ): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await write(events);
+        return await write(events, within);
       } catch (error) {
         if (attempt >= COMMIT_ATTEMPTS || !isLostRace(error)) throw error;
         log.warn({ err: error, attempt }, 'A commit of events lost a race and is tried again.');
@@ -107,28 +116,17 @@ export function createCommit(options: CommitOptions): CommitRequests {
     }
   }
 
-  /** Commits those apart whose project is held by somebody else; null when that splits nothing. */
-  async function commitUnheld(
+  async function commit(
     requests: readonly CaptureRequest[],
-  ): Promise<RequestOutcome[] | null> {
-    const projectIds = requests.flatMap(({ events }) => events.map(({ projectId }) => projectId));
-    const held = await guardedTransaction(db, limits, (tx) => findLockedProjects(tx, projectIds));
-    const isHeld = ({ events }: CaptureRequest) => events.some((each) => held.has(each.projectId));
-    const apart = [requests.filter(isHeld), requests.filter((request) => !isHeld(request))];
-    if (apart.some((some) => some.length === requests.length)) return null;
-    // Side by side: nobody has to wait for the project that is held.
-    return (await Promise.all(apart.map(commit))).flat();
-  }
-
-  async function commit(requests: readonly CaptureRequest[]): Promise<RequestOutcome[]> {
+    lockMs: number,
+  ): Promise<RequestOutcome[]> {
     try {
-      await writeWithRetries(requests.flatMap(({ events }) => events));
+      await writeWithRetries(
+        requests.flatMap(({ events }) => events),
+        { ...limits, lockMs: Math.min(lockMs, limits.lockMs) },
+      );
       return requests.map((request) => ({ request }));
     } catch (error) {
-      if (requests.length > 1 && isLockTimeout(toCause(error))) {
-        const outcomes = await commitUnheld(requests).catch(() => null);
-        if (outcomes !== null) return outcomes;
-      }
       if (requests.length === 1 || isOutage(error)) {
         const fields = { err: error, requests: requests.length };
         if (isOutage(error)) log.warn(fields, 'Events could not be stored for now.');
@@ -138,16 +136,11 @@ export function createCommit(options: CommitOptions): CommitRequests {
       }
       // Halving finds the guilty request in a few commits, however many are innocent.
       const middle = Math.ceil(requests.length / 2);
-      const outcomes = await commit(requests.slice(0, middle));
-      return outcomes.concat(await commit(requests.slice(middle)));
+      const outcomes = await commit(requests.slice(0, middle), lockMs);
+      return outcomes.concat(await commit(requests.slice(middle), lockMs));
     }
   }
   return commit;
-}
-
-/** What the database said, where the error only passes it on. */
-function toCause(error: unknown): unknown {
-  return error instanceof DomainError ? error.cause : error;
 }
 
 /** The events are committed: what follows may take longer, but nobody waits for it any more. */

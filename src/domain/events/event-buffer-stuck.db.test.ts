@@ -4,7 +4,7 @@ import {
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
 import { createValve } from '../../../test/valve.ts';
-import { createDb } from '../database/db.ts';
+import { createDb, type Tx } from '../database/db.ts';
 import { lockPersons } from '../persons/persons-writes.ts';
 import { createEventBuffer, type EventBufferOptions } from './event-buffer.ts';
 import { listEvents } from './events-queries.ts';
@@ -40,6 +40,13 @@ function anEvent(event: string) {
   return parseCaptureBody(body, { path: 'event', receivedAt: new Date() }).events;
 }
 
+/** The first group of a type, which changes the project's row. */
+function aGroup(type: string) {
+  const properties = { $group_type: type, $group_key: 'acme', $group_set: { a: 1 } };
+  const body = { api_key: 't', event: '$groupidentify', distinct_id: 'u', properties };
+  return parseCaptureBody(body, { path: 'event', receivedAt: new Date() }).events;
+}
+
 describe('a commit that cannot get on', () => {
   it.each([
     ['a lock that nobody gives up', { ...PATIENT, lockMs: 50 }],
@@ -58,33 +65,79 @@ describe('a commit that cannot get on', () => {
     expect(await listEvents(database.db, projectId, { event: name, limit: 5 })).toHaveLength(1);
   });
 
-  it('is refused for the one project that somebody holds, and stored for the others', async () => {
-    const [other] = await database
-      .db('projects')
-      .insert({ name: 'other', api_token: 'other' })
-      .returning('id');
-    const otherId = other?.id ?? 0;
-    const options = { limits: { ...PATIENT, lockMs: 100 }, flushAfterMs: 60_000 };
-    const buffer = aBuffer({ ...options, flushMaxEvents: 3 });
-    await database.db.transaction(async (tx) => {
-      await lockPersons(tx, [projectId]);
-      const ofHeld = [
-        buffer.add(projectId, anEvent('held')),
-        buffer.add(projectId, anEvent('held as well')),
-      ];
-      const ofOthers = buffer.add(otherId, anEvent('not held'));
-      const behind = buffer.add(otherId, anEvent('behind'));
-      const refused = Promise.allSettled(ofHeld);
-      await ofOthers;
-      for (const result of await refused) {
-        expect(result).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } });
-      }
-      await Promise.all([buffer.close(), behind]);
+  describe('because of one project', () => {
+    let otherId = 0;
+
+    beforeAll(async () => {
+      const [other] = await database
+        .db('projects')
+        .insert({ name: 'other', api_token: 'other' })
+        .returning('id');
+      otherId = other?.id ?? 0;
     });
-    const stored = await listEvents(database.db, otherId, { after: new Date(0), limit: 5 });
-    expect(stored.map(({ event }) => event).toSorted()).toEqual(['behind', 'not held']);
-    const held = await listEvents(database.db, projectId, { event: 'held', limit: 5 });
-    expect(held).toEqual([]);
+
+    const unavailable = { status: 'rejected', reason: { kind: 'unavailable' } };
+
+    it.each([
+      ['whose persons', (tx: Tx) => lockPersons(tx, [projectId])],
+      ['which', (tx: Tx) => tx('projects').where({ id: projectId }).forUpdate()],
+    ])('is refused for the project %s somebody holds, and for no other', async (what, hold) => {
+      const buffer = aBuffer({
+        limits: { ...PATIENT, lockMs: 100 },
+        flushAfterMs: 60_000,
+        flushMaxEvents: 3,
+        onGroupTypesAdded: async (id, tx) => {
+          await tx.raw('UPDATE projects SET revision = revision + 1 WHERE id = ?', [id]);
+          return undefined;
+        },
+      });
+      const name = (event: string) => `${event} ${what}`;
+      await database.db.transaction(async (tx) => {
+        await hold(tx);
+        const ofHeld = [
+          buffer.add(projectId, anEvent(name('held'))),
+          buffer.add(projectId, aGroup(`type of ${what}`)),
+        ];
+        const refused = Promise.allSettled(ofHeld);
+        const ofOther = buffer.add(otherId, anEvent(name('not held')));
+        const behind = buffer.add(otherId, anEvent(name('behind')));
+        await ofOther;
+        expect(await refused).toMatchObject([unavailable, unavailable]);
+        await Promise.all([buffer.close(), behind]);
+      });
+      for (const event of [name('not held'), name('behind')]) {
+        expect(await listEvents(database.db, otherId, { event, limit: 5 })).toHaveLength(1);
+      }
+      const event = name('held');
+      expect(await listEvents(database.db, projectId, { event, limit: 5 })).toEqual([]);
+    });
+
+    it('does not wait for that project again and again, and takes its events later', async () => {
+      const lockMs = 5_000;
+      let time = 0;
+      const buffer = aBuffer({
+        limits: { ...PATIENT, lockMs },
+        flushAfterMs: 0,
+        now: () => time,
+      });
+      await database.db.transaction(async (tx) => {
+        await lockPersons(tx, [projectId]);
+        await Promise.allSettled([buffer.add(projectId, anEvent('first'))]);
+        const startedAt = performance.now();
+        const refused = Promise.allSettled([buffer.add(projectId, anEvent('second'))]);
+        await buffer.add(otherId, anEvent('meanwhile'));
+        expect(await refused).toMatchObject([unavailable]);
+        expect(performance.now() - startedAt).toBeLessThan(lockMs);
+      });
+      await buffer.add(projectId, anEvent('third'));
+      time = 60_000;
+      await buffer.add(projectId, anEvent('fourth'));
+      await buffer.close();
+      const stored = await listEvents(database.db, projectId, { after: new Date(0), limit: 50 });
+      const names = stored.map(({ event }) => event);
+      expect(names).toEqual(expect.arrayContaining(['third', 'fourth']));
+      expect(names).not.toContain('second');
+    });
   });
 
   it('is refused when the database does not answer, and so is what waits behind it', async () => {

@@ -3,6 +3,7 @@ import type { Db } from '../database/db.ts';
 import type { TransactionLimits } from '../database/guarded-transaction.ts';
 import { DomainError, unavailable } from '../errors.ts';
 import type { CaptureEvent } from './capture-event.ts';
+import { createCommitApart } from './commit-apart.ts';
 import {
   type CommitLog,
   type CommitOptions,
@@ -63,7 +64,7 @@ export interface EventBuffer {
 export function createEventBuffer(options: EventBufferOptions): EventBuffer {
   const { flushAfterMs = DEFAULT_FLUSH_AFTER_MS, now = () => performance.now() } = options;
   const { bufferMaxEvents = DEFAULT_BUFFER_MAX_EVENTS } = options;
-  const commit = createCommit(options);
+  const commit = createCommitApart(createCommit(options), now);
   const queue = createRequestQueue({
     batchMaxEvents: options.flushMaxEvents ?? DEFAULT_FLUSH_MAX_EVENTS,
     batchMaxCharacters: FLUSH_MAX_CHARACTERS,

@@ -57,19 +57,6 @@ export async function lockPersons(tx: Statements, projectIds: readonly number[])
   await tx.raw(LOCK_PERSONS, [PERSONS_LOCK, ids]);
 }
 
-/** Those of the projects whose persons another transaction is changing at this moment. */
-export async function findLockedProjects(
-  db: Statements,
-  projectIds: readonly number[],
-): Promise<ReadonlySet<number>> {
-  const ids = [...new Set(projectIds)];
-  const { rows }: { rows: { id: number }[] } = await db.raw(
-    'SELECT id FROM unnest(?::int[]) AS id WHERE NOT pg_try_advisory_xact_lock(?, id)',
-    [ids, PERSONS_LOCK],
-  );
-  return new Set(rows.map(({ id }) => id));
-}
-
 /**
  * Applies the changes in their order and returns each entry's person id, null for a lookup that
  * found none. Needs `lockPersons`. The number of round trips does not depend on the number of
