@@ -90,4 +90,25 @@ describe('a list that is added in parts', () => {
     expect(await countMembers(id)).toEqual({ stored: 5_000, count: 5_000 });
     await database.db.raw('DROP TRIGGER delete_cohort ON cohort_members');
   });
+
+  it('says so as well when the database ends the work', async () => {
+    const id = await createCohort();
+    await database.db.raw(`
+      CREATE FUNCTION end_statement() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        RAISE EXCEPTION 'ended' USING ERRCODE = 'deadlock_detected';
+      END $$;
+      CREATE TRIGGER end_statement BEFORE INSERT ON cohort_members
+        FOR EACH ROW WHEN (NEW.person_id = 7000) EXECUTE FUNCTION end_statement();
+    `);
+    const references = { uuids: [], distinctIds: everybody };
+    await expect(
+      addCohortMembersInParts(context(), { projectId, id }, references),
+    ).rejects.toMatchObject({
+      kind: 'unavailable',
+      detail: 'The first 5000 ids are done, the others are not. Please send the file again.',
+    });
+    expect(await countMembers(id)).toEqual({ stored: 5_000, count: 5_000 });
+    await database.db.raw('DROP TRIGGER end_statement ON cohort_members');
+  });
 });

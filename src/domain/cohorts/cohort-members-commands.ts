@@ -1,6 +1,7 @@
+import pg from 'pg';
 import { toDomainError } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
-import { DomainError, invalidField, notFound } from '../errors.ts';
+import { DomainError, invalidField, notFound, unavailable } from '../errors.ts';
 import { findPersonIds, type PersonReferences } from '../persons/person-references.ts';
 import { lockPersons } from '../persons/persons-writes.ts';
 import { type Cohort, toCohort } from './cohort.ts';
@@ -101,8 +102,13 @@ function* splitReferences({ uuids, distinctIds }: PersonReferences): Generator<P
 }
 
 function describeRest(error: unknown, sent: number): unknown {
-  if (!(error instanceof DomainError)) return error;
-  const detail = `The first ${sent} ids are done, the others are not. ${error.detail}`;
+  const done = `The first ${sent} ids are done, the others are not.`;
+  if (!(error instanceof DomainError)) {
+    // A deadlock, or a statement that somebody ended: whatever it was, the rest can be sent again.
+    if (!(error instanceof pg.DatabaseError)) return error;
+    return unavailable(`${done} Please send the file again.`, error);
+  }
+  const detail = `${done} ${error.detail}`;
   return new DomainError(error.kind, detail, {
     code: error.code,
     attr: error.attr,

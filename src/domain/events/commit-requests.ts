@@ -4,6 +4,7 @@ import { guardedTransaction, type TransactionLimits } from '../database/guarded-
 import { pipelinedTransaction, type Statements } from '../database/pipelined-transaction.ts';
 import { unavailable } from '../errors.ts';
 import type { RefusedMerge } from '../persons/persons-writes.ts';
+import { FullProjects } from '../usage/full-projects.ts';
 import { CaptureError } from './capture-error.ts';
 import { ensurePartitions, toDay } from './event-partitions.ts';
 import { type PreparedEvent, sendEvents } from './events-writes.ts';
@@ -71,6 +72,7 @@ export type CommitRequests = (
 export function createCommit(options: CommitOptions): CommitRequests {
   const { db, onGroupTypesAdded, onMergeRefused, limits = LIMITS, log } = options;
   const readyDays = new Set<string>();
+  const fullProjects = new FullProjects();
 
   /** In a transaction of their own, once for each day. */
   async function preparePartitions(events: readonly PreparedEvent[]): Promise<void> {
@@ -94,6 +96,7 @@ export function createCommit(options: CommitOptions): CommitRequests {
           afterwards.push(await onGroupTypesAdded(projectId, tx));
         },
         onMergeRefused: (refused) => refusedMerges.push(refused),
+        fullProjects,
       }),
     );
     for (const refused of refusedMerges) onMergeRefused?.(refused);

@@ -25,6 +25,7 @@ import {
 } from '../persons/persons-writes.ts';
 import { sendFlagUses } from '../usage/flag-usage-writes.ts';
 import { type FlagUse, readFlagUse } from '../usage/flag-use.ts';
+import type { FullProjects } from '../usage/full-projects.ts';
 import type { CaptureEvent } from './capture-event.ts';
 import { toPlainArray, toTextArray } from './column-literals.ts';
 import { toDay } from './event-partitions.ts';
@@ -57,6 +58,8 @@ export interface EventsWritten {
    */
   readonly onGroupTypesAdded: (projectId: number) => Promise<void>;
   readonly onMergeRefused: (refused: RefusedMerge) => void;
+  /** What earlier commits have found out. */
+  readonly fullProjects: FullProjects;
 }
 
 /**
@@ -110,7 +113,7 @@ export async function writeEvents(
 export async function sendEvents(
   tx: Statements,
   prepared: readonly PreparedEvent[],
-  { onGroupTypesAdded, onMergeRefused }: EventsWritten,
+  { onGroupTypesAdded, onMergeRefused, fullProjects }: EventsWritten,
 ): Promise<Sent<void>> {
   // What is started together is one round trip; the server works it off in this order.
   const [fresh, , ledgers, knownTypes] = await Promise.all([
@@ -141,6 +144,7 @@ export async function sendEvents(
       const personId = personIds[index] ?? null;
       return use === null ? [] : [{ projectId, distinctId, personId, use, timestamp, receivedAt }];
     }),
+    fullProjects,
   );
   return sendWith(
     undefined,

@@ -1,5 +1,6 @@
 import type { Statements } from '../database/pipelined-transaction.ts';
 import { type FlagUse, OTHER_VARIANTS, USE_EVENTS } from './flag-use.ts';
+import type { FullProjects } from './full-projects.ts';
 import { type DayOf, dayOfZone } from './project-day.ts';
 
 /**
@@ -32,6 +33,7 @@ interface UseInProject {
 export async function resolveSeries(
   tx: Statements,
   uses: readonly UseInProject[],
+  full: FullProjects,
 ): Promise<(use: UseInProject) => Series | undefined> {
   const wanted = new Map<string, UseInProject>();
   for (const use of uses) wanted.set(toKey(use), use);
@@ -39,7 +41,7 @@ export async function resolveSeries(
   await find(tx, wanted, found);
   const missing = missingOf(wanted, found);
   if (missing.size > 0) {
-    await add(tx, missing);
+    await add(tx, missing, full);
     await find(tx, missing, found);
   }
   // What is missing still found its flag full.
@@ -47,6 +49,7 @@ export async function resolveSeries(
   if (rest.size > 0) {
     const others = new Map([...rest.values()].map((use) => [toKey(toOther(use)), toOther(use)]));
     await find(tx, others, found);
+    for (const [key, { projectId }] of others) if (!found.has(key)) full.note(projectId);
   }
   return (use) => found.get(toKey(use)) ?? found.get(toKey(toOther(use)));
 }
@@ -72,7 +75,8 @@ async function find(tx: Statements, wanted: Uses, found: Map<string, Series>): P
  * Adds series, up to the most that a flag may have, and one for all others beside them; for keys that
  * are neither a flag's nor counted already, up to the most of those.
  */
-async function add(tx: Statements, missing: Uses): Promise<void> {
+async function add(tx: Statements, missing: Uses, full: FullProjects): Promise<void> {
+  const fullIds = [...missing.values()].map(({ projectId }) => projectId).filter(full.isFull, full);
   await tx.raw(
     `WITH named AS (
        SELECT w.*,
@@ -91,14 +95,19 @@ async function add(tx: Statements, missing: Uses): Promise<void> {
                   WHERE f.project_id = s.project_id AND f.key = s.flag_key AND NOT f.deleted
                 )
               ) AS keys
-       FROM (SELECT DISTINCT project_id FROM named WHERE NOT is_known) AS n
+       FROM (
+         SELECT DISTINCT project_id FROM named WHERE NOT is_known AND project_id <> ALL (?::int[])
+       ) AS n
      ), wanted AS (
        SELECT n.*, row_number() OVER (PARTITION BY project_id, event, flag_key ORDER BY position)
          AS place
        FROM (
-         SELECT *, dense_rank() OVER (PARTITION BY project_id, is_known ORDER BY flag_key)
+         SELECT *, dense_rank() OVER (PARTITION BY project_id, is_known ORDER BY first_position)
            AS key_place
-         FROM named
+         FROM (
+           SELECT *, min(position) OVER (PARTITION BY project_id, flag_key) AS first_position
+           FROM named
+         ) AS n
        ) AS n
        LEFT JOIN room r USING (project_id)
        WHERE n.is_known OR n.key_place <= r.keys
@@ -118,6 +127,7 @@ async function add(tx: Statements, missing: Uses): Promise<void> {
       [...USE_EVENTS],
       ...toColumns(missing),
       UNKNOWN_KEYS_MAX,
+      [...new Set(fullIds)],
       OTHER_VARIANTS,
       VARIANTS_MAX,
       OTHER_VARIANTS,

@@ -3,6 +3,7 @@ import { toPlainArray } from '../events/column-literals.ts';
 import { resolveSeries } from './flag-usage-series.ts';
 import { resolveVisitors, takeVisitors } from './flag-usage-visitors.ts';
 import type { FlagUse } from './flag-use.ts';
+import type { FullProjects } from './full-projects.ts';
 
 /** A use of a flag by the person, or else the distinct id, of one event. */
 export interface RecordedFlagUse {
@@ -22,12 +23,14 @@ export interface RecordedFlagUse {
 export async function sendFlagUses(
   tx: Statements,
   uses: readonly RecordedFlagUse[],
+  full: FullProjects,
 ): Promise<Sent<void>> {
   if (uses.length === 0) return sendWith(undefined);
-  const [seriesOf, visitorOf] = await Promise.all([
-    resolveSeries(tx, uses),
-    resolveVisitors(tx, uses),
-  ]);
+  const series = resolveSeries(tx, uses, full);
+  // Who used what is not counted is not stored either; to know that first costs a round trip.
+  const isAnyFull = uses.some(({ projectId }) => full.isFull(projectId));
+  const counted = isAnyFull ? await series.then((of) => uses.filter((use) => of(use))) : uses;
+  const [seriesOf, visitorOf] = await Promise.all([series, resolveVisitors(tx, counted)]);
   const rows = uses.flatMap((use) => {
     const series = seriesOf(use);
     const userId = use.personId ?? visitorOf(use);
@@ -36,14 +39,14 @@ export async function sendFlagUses(
     const usedMs = Math.min(use.timestamp.getTime(), receivedMs);
     return [{ seriesId: series.id, day: series.dayOf(usedMs), userId, usedMs, receivedMs }];
   });
-  const counted = tx.raw(COUNT_USES, [
+  const sent = tx.raw(COUNT_USES, [
     toPlainArray(rows.map(({ seriesId }) => seriesId)),
     toPlainArray(rows.map(({ day }) => day)),
     toPlainArray(rows.map(({ userId }) => userId)),
     toPlainArray(rows.map(({ usedMs }) => usedMs)),
     toPlainArray(rows.map(({ receivedMs }) => receivedMs)),
   ]);
-  return sendWith(undefined, counted);
+  return sendWith(undefined, sent);
 }
 
 /** All parts see the tables as they were before, so `latest` finds the day before these uses. */

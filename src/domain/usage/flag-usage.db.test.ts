@@ -12,6 +12,7 @@ import type { JsonObject } from '../json.ts';
 import { readFlagUsage, type VariantUsage } from './flag-usage-queries.ts';
 import { UNKNOWN_KEYS_MAX, VARIANTS_MAX } from './flag-usage-series.ts';
 import { FLAG_CALLED, OTHER_VARIANTS } from './flag-use.ts';
+import { FullProjects } from './full-projects.ts';
 
 const RECEIVED_AT = new Date('2026-03-31T12:00:00Z');
 const FIRST_DAY = '2026-03-01';
@@ -237,5 +238,37 @@ describe('the usage of flags', () => {
     await store(projectId, [call('late'), call('later')]);
     const usage = await read(projectId, ['late', 'later']);
     expect(usage).toHaveLength(1);
+  });
+
+  it('looks for room once a minute, and stores no visitors of uses that are not counted', async () => {
+    let time = 0;
+    const full = new FullProjects(() => time);
+    const projectId = await createProject();
+    const callBy = (distinctId: string, key: string): CaptureEvent => {
+      const call = aCall(distinctId, key, 'true', '2026-03-05');
+      return { ...call, properties: { ...call.properties, $process_person_profile: false } };
+    };
+    const use = (distinctId: string) =>
+      database.db.transaction((tx) =>
+        storeEvents(tx, projectId, [callBy(distinctId, 'late')], full),
+      );
+    const listVisitors = () =>
+      database.db('flag_usage_visitors').where({ project_id: projectId }).pluck('distinct_id');
+    const keys = Array.from({ length: UNKNOWN_KEYS_MAX }, (_, index) => `invented-${index}`);
+    await store(
+      projectId,
+      keys.map((key) => callBy('first', key)),
+    );
+    await use('second');
+    await database.db('flag_usage_series').where({ flag_key: 'invented-0' }).delete();
+
+    await use('third');
+    expect(await read(projectId, ['late'])).toEqual([]);
+    expect(await listVisitors()).not.toContain('third');
+
+    time = 60_000;
+    await use('fourth');
+    expect(await read(projectId, ['late'])).toMatchObject([{ users: 1 }]);
+    expect(await listVisitors()).toContain('fourth');
   });
 });
