@@ -30,10 +30,11 @@ export function createCommitApart(
     let held = 0;
     let refusal: unknown;
     for (const [projectId, own] of groupByProject(requests)) {
-      const tried =
-        held < HELD_AT_ONCE
-          ? await commit(own, HELD_LOCK_MS)
-          : own.map((request) => ({ request, refusal }));
+      if (held >= HELD_AT_ONCE) {
+        outcomes.push(...own.map((request) => ({ request, refusal })));
+        continue;
+      }
+      const tried = await commit(own, HELD_LOCK_MS);
       const stuck = tried.find(isStuck);
       if (stuck === undefined) heldUntil.delete(projectId);
       else {
