@@ -1,4 +1,4 @@
-import { pick } from './read.ts';
+import { entriesOf, pick } from './read.ts';
 
 /** A link as a reply of the contract declares it. */
 export interface Link {
@@ -141,8 +141,4 @@ function operationsOf(document: unknown): readonly LinkedOperation[] {
 function resolve(document: unknown, value: unknown): unknown {
   const reference = pick(value, '$ref');
   return typeof reference === 'string' ? pick(document, ...reference.split('/').slice(1)) : value;
-}
-
-function entriesOf(value: unknown): [string, unknown][] {
-  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }

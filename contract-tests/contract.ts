@@ -3,7 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import type { HttpReply } from './http.ts';
-import { pick } from './read.ts';
+import { entriesOf, pick } from './read.ts';
 
 /** One operation as the contract tells it. */
 export interface Operation {
@@ -245,10 +245,6 @@ function pointInto(value: unknown): unknown {
       key === '$ref' && typeof item === 'string' ? `contract${item}` : pointInto(item),
     ]),
   );
-}
-
-function entriesOf(value: unknown): [string, unknown][] {
-  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
 function recordOf(value: unknown): Record<string, unknown> {

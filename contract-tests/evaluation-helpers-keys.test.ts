@@ -21,7 +21,7 @@ describe('the reasons of an evaluation and the flags of the caller', () => {
     ['one key', 'flag_keys=colour'],
     ['a parameter for each key', 'flag_keys=colour&flag_keys=no-such-flag'],
     ['several arrays', 'flag_keys=%5B%22colour%22%5D&flag_keys=%5B%22no-such-flag%22%5D'],
-    ['1,500 parameters', `${'flag_keys=no-such-flag&'.repeat(1_500)}flag_keys=colour`],
+    ['1,500 parameters', `${'flag_keys=x&'.repeat(1_500)}flag_keys=colour`],
     ['an empty parameter beside a key', 'flag_keys=&flag_keys=colour'],
   ])('tell only the flags that are asked for by %s', async (_how, search) => {
     const reasons = await burgee.api('GET', `${REASONS}?distinct_id=pro&${search}`);

@@ -29,3 +29,8 @@ export function pickList(value: unknown, ...path: readonly (string | number)[]):
   if (Array.isArray(found)) return found;
   throw new Error(`No list at ${path.join('.')} of ${JSON.stringify(value)}`);
 }
+
+/** The entries of an object or array; none of anything else. */
+export function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+}
