@@ -32,8 +32,8 @@ const REPEATABLE = new Set(['flag_keys']);
 const PARSING = { maxKeys: 10_000 };
 
 /**
- * The query parameters, the last value counting when a name comes twice, unless it may. Equal texts give the same
- * object, unless they are long or hold a secret, which is not kept.
+ * The query parameters, the last value counting when a name comes twice that may come only once.
+ * Equal texts give the same object, unless they are long or hold a secret, which is not kept.
  */
 export function parseQuery(search: string): Readonly<Record<string, string>> {
   if (search === '') return NO_QUERY;

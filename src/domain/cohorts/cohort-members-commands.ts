@@ -1,5 +1,4 @@
-import pg from 'pg';
-import { toDomainError } from '../database/database-error.ts';
+import { isLostRace, isStatementTimeout, toDomainError } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
 import { DomainError, invalidField, notFound, unavailable } from '../errors.ts';
 import { findPersonIds, type PersonReferences } from '../persons/person-references.ts';
@@ -103,11 +102,10 @@ function* splitReferences({ uuids, distinctIds }: PersonReferences): Generator<P
 
 function describeRest(error: unknown, sent: number): unknown {
   const done = `The first ${sent} ids are done, the others are not.`;
-  if (!(error instanceof DomainError)) {
-    // A deadlock, or a statement that somebody ended: whatever it was, the rest can be sent again.
-    if (!(error instanceof pg.DatabaseError)) return error;
+  if (isLostRace(error) || isStatementTimeout(error)) {
     return unavailable(`${done} Please send the file again.`, error);
   }
+  if (!(error instanceof DomainError)) return error;
   const detail = `${done} ${error.detail}`;
   return new DomainError(error.kind, detail, {
     code: error.code,

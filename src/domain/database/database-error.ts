@@ -10,6 +10,9 @@ const LOCK_TIMEOUT = '55P03';
 /** A statement that was cancelled, and a lock that was waited for too long. */
 const TIMEOUT_SQLSTATES = new Set(['57014', LOCK_TIMEOUT]);
 
+/** Serialisation failures and deadlocks. */
+const LOST_RACE_SQLSTATES = new Set(['40001', '40P01']);
+
 const OUTAGE_SYSTEM_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -43,6 +46,12 @@ export function isOutage(error: unknown): boolean {
 export function isStatementTimeout(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false;
   return typeof error.code === 'string' && TIMEOUT_SQLSTATES.has(error.code);
+}
+
+/** Whether the transaction lost a race: the same statements succeed when they are simply run again. */
+export function isLostRace(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return typeof error.code === 'string' && LOST_RACE_SQLSTATES.has(error.code);
 }
 
 /** Whether a lock was waited for in vain. */

@@ -1,4 +1,4 @@
-import { isOutage, toDomainError } from '../database/database-error.ts';
+import { isLostRace, isOutage, toDomainError } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import { guardedTransaction, type TransactionLimits } from '../database/guarded-transaction.ts';
 import { pipelinedTransaction, type Statements } from '../database/pipelined-transaction.ts';
@@ -15,9 +15,6 @@ const PARTITION_DAYS = 2;
 
 /** How often a commit that lost a deadlock or a serialisation race is tried in all. */
 const COMMIT_ATTEMPTS = 3;
-
-/** Lost races: the same statements will succeed when they are simply run again. */
-const RETRIABLE_SQLSTATES = new Set(['40001', '40P01']);
 
 /** SQLSTATE classes that blame the data: bad values, broken constraints, exceeded limits. */
 const DATA_SQLSTATES = /^(?:22|23|54)/;
@@ -163,10 +160,6 @@ function toRefusal(error: unknown): unknown {
   }
   if (!DATA_SQLSTATES.test(readSqlState(error))) return error;
   return new CaptureError(400, 'invalid event could not be processed', error);
-}
-
-function isLostRace(error: unknown): boolean {
-  return RETRIABLE_SQLSTATES.has(readSqlState(error));
 }
 
 function readSqlState(error: unknown): string {

@@ -58,7 +58,7 @@ export interface EventsWritten {
    */
   readonly onGroupTypesAdded: (projectId: number) => Promise<void>;
   readonly onMergeRefused: (refused: RefusedMerge) => void;
-  /** What earlier commits have found out. */
+  /** The projects without room for another invented key, as earlier commits found out. */
   readonly fullProjects: FullProjects;
 }
 
