@@ -11,8 +11,10 @@ import {
 import { decompressLz } from './lz-string.ts';
 import { replaceNonFinite } from './non-finite.ts';
 
-/** What the query says about the packing of a body. */
-export interface IngestPacking {
+/** How a body is unpacked, and what the query says about its packing. */
+export interface IngestOptions {
+  /** The most bytes after inflating. */
+  readonly inflatedMaxBytes: number;
   /** A packing that the operation does not know. */
   readonly isUnsupported?: boolean;
   /** The body is said to be gzip, which cannot be inside a form. */
@@ -20,12 +22,7 @@ export interface IngestPacking {
   /** Capture takes what clients of all ages send: any media type, and LZ-string. */
   readonly isLenient?: boolean;
   /** The packing that the query names; a form's field goes next, then `Content-Encoding`. */
-  readonly compression?: string;
-}
-
-export interface IngestOptions extends IngestPacking {
-  /** The most bytes after inflating. */
-  readonly inflatedMaxBytes: number;
+  readonly compression?: string | undefined;
 }
 
 const ACCEPTED_INGEST_TYPES = new Set([

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { BodyTooLargeError, DecodeError } from './body-parts.ts';
 import type { Contract } from './contract.ts';
 import type { ContractOperation } from './contract-document.ts';
-import { decodeIngestBody, type IngestPacking } from './decode-body.ts';
+import { decodeIngestBody, type IngestOptions } from './decode-body.ts';
 import { analyticsErrorReply, textReply } from './error-reply.ts';
 import { nameAsSent, settleFieldNames } from './field-aliases.ts';
 import { answerAnalytics } from './ingest-v1.ts';
@@ -61,8 +61,7 @@ export function createIngest(contract: Contract, handlers: Handlers): AnswerInge
     if (limits.isBodyIgnored !== true) {
       const { headers, payload } = packedBodyOf(operation, request);
       try {
-        const packing = packingOf(operation, request);
-        const options = packing === NO_PACKING ? limits : { ...limits, ...packing };
+        const options = decodingOf(operation, request, limits.inflatedMaxBytes);
         body = decodeIngestBody(headers, payload, options);
       } catch (error) {
         if (error instanceof BodyTooLargeError) return refuseLargeBody(operation, error.limitBytes);
@@ -88,20 +87,27 @@ function packedBodyOf(
   return { headers: {}, payload: Buffer.from(data) };
 }
 
-/** How the query says that the body is packed. Capture takes no notice of names it does not know. */
-function packingOf(operation: ContractOperation, request: WireRequest): IngestPacking {
-  const { compression } = request.query;
-  const isStrict = operation.errorStyle === 'evaluation';
-  if (compression === undefined) return isStrict ? NO_PACKING : LENIENT;
-  const name = compression.toLowerCase();
-  if (!isStrict) return { isLenient: true, compression: name };
-  if (name === 'gzip' || name === 'gzip-js') return { isFormGzipRefused: true };
-  if (name !== '' && name !== 'base64') return { isUnsupported: true };
-  return {};
+/** How the body is decoded. Of packings, capture takes no notice of names that it does not know. */
+function decodingOf(
+  operation: ContractOperation,
+  request: WireRequest,
+  inflatedMaxBytes: number,
+): IngestOptions {
+  const compression = request.query.compression?.toLowerCase();
+  const isLenient = operation.errorStyle !== 'evaluation';
+  const isGzip = compression === 'gzip' || compression === 'gzip-js';
+  const isKnown = isLenient || isGzip || PLAIN.has(compression);
+  // Every field every time: an object that is put together from others is slow to make and to read.
+  return {
+    inflatedMaxBytes,
+    isLenient,
+    isUnsupported: !isKnown,
+    isFormGzipRefused: !isLenient && isGzip,
+    compression: isLenient ? compression : undefined,
+  };
 }
 
-const NO_PACKING: IngestPacking = {};
-const LENIENT: IngestPacking = { isLenient: true };
+const PLAIN: ReadonlySet<string | undefined> = new Set([undefined, '', 'base64']);
 
 /** The reply to a body over the limit. */
 export function refuseLargeBody(operation: ContractOperation, limitBytes: number): WireReply {

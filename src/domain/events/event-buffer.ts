@@ -10,15 +10,13 @@ import {
   createCommit,
   type RequestOutcome,
 } from './commit-requests.ts';
+import { createCommitTiming } from './commit-timing.ts';
 import { prepareEvents } from './events-writes.ts';
-import { countCharacters, createRequestQueue } from './request-queue.ts';
+import { type CaptureRequest, countCharacters, createRequestQueue } from './request-queue.ts';
 
 const DEFAULT_FLUSH_AFTER_MS = 5;
 const DEFAULT_FLUSH_MAX_EVENTS = 1_000;
 const DEFAULT_BUFFER_MAX_EVENTS = 20_000;
-
-/** From so many events on, a commit is worth its round trips without those who may come back. */
-const WORTH_A_COMMIT = 200;
 
 /** Far below what one statement can carry. */
 const FLUSH_MAX_CHARACTERS = 16 * 1024 * 1024;
@@ -57,6 +55,8 @@ export interface EventBuffer {
   close(): Promise<void>;
 }
 
+type Settle = Pick<CaptureRequest, 'resolve' | 'reject'>;
+
 /**
  * Collects the events of concurrent requests and commits them together, one transaction at a time:
  * the cost of a durable commit is shared, and events keep their order of arrival.
@@ -65,6 +65,7 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
   const { flushAfterMs = DEFAULT_FLUSH_AFTER_MS, now = () => performance.now() } = options;
   const { bufferMaxEvents = DEFAULT_BUFFER_MAX_EVENTS } = options;
   const commit = createCommitApart(createCommit(options), now);
+  const timing = createCommitTiming(flushAfterMs, now);
   const queue = createRequestQueue({
     batchMaxEvents: options.flushMaxEvents ?? DEFAULT_FLUSH_MAX_EVENTS,
     batchMaxCharacters: FLUSH_MAX_CHARACTERS,
@@ -75,27 +76,13 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
   let running: Promise<void> | null = null;
   let settling: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
-  /** When the last commit ended, and how many events there are once all of its callers are back. */
-  let last = { endedAt: Number.NEGATIVE_INFINITY, comeBack: Number.POSITIVE_INFINITY };
 
   function schedule(): void {
     const addedAt = queue.oldestAddedAt();
     if (running !== null || addedAt === null) return;
-    const waitMs = dueAt(addedAt) - now();
+    const waitMs = timing.dueAt(addedAt, queue.countEvents()) - now();
     if (isClosed || waitMs <= 0 || queue.isBatchFull()) start();
     else timer ??= setTimeout(start, waitMs);
-  }
-
-  /**
-   * When the next commit begins. Callers that were just answered often send again at once: a commit
-   * without them would be half as large, and they would wait for it and for the next one.
-   */
-  function dueAt(oldestAddedAt: number): number {
-    const waiting = queue.countEvents();
-    const alone = oldestAddedAt + flushAfterMs;
-    const gatheredAt = last.endedAt + flushAfterMs;
-    if (now() >= gatheredAt || waiting >= WORTH_A_COMMIT) return alone;
-    return waiting >= last.comeBack ? oldestAddedAt : gatheredAt;
   }
 
   function start(): void {
@@ -105,7 +92,7 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
     running = commit(queue.takeBatch()).then((committed) => {
       running = null;
       const answered = committed.reduce((sum, { request }) => sum + request.events.length, 0);
-      last = { endedAt: now(), comeBack: queue.countEvents() + answered };
+      timing.ended(queue.countEvents() + answered);
       // Whoever waited behind an outage would only wait for the same one again.
       const outage = findOutage(committed);
       const outcomes = outage === null ? committed : committed.concat(refuseWaiting(outage));
@@ -124,26 +111,43 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
     return refused;
   }
 
+  /** What throws here refuses the request: the promise of `add` is rejected with it. */
+  function admit(projectId: number, events: readonly CaptureEvent[], settle: Settle): void {
+    if (isClosed) throw unavailable('The service is shutting down.', undefined);
+    if (heldEvents >= bufferMaxEvents || heldCharacters >= BUFFER_MAX_CHARACTERS) {
+      throw unavailable('The event buffer is full. Please try again shortly.', undefined);
+    }
+    const prepared = prepareEvents(projectId, events);
+    if (prepared.length === 0) {
+      settle.resolve();
+      return;
+    }
+    const characters = countCharacters(prepared);
+    heldEvents += prepared.length;
+    heldCharacters += characters;
+    const { resolve, reject } = settle;
+    queue.push({ events: prepared, characters, addedAt: now(), resolve, reject });
+    schedule();
+  }
+
+  /** Tells the callers how their requests ended, once what is due in this turn has been done. */
+  function settleSoon(outcomes: readonly RequestOutcome[]): Promise<void> {
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        for (const { request, refusal } of outcomes) {
+          heldEvents -= request.events.length;
+          heldCharacters -= request.characters;
+          if (refusal === undefined) request.resolve();
+          else request.reject(refusal);
+        }
+        resolve();
+      });
+    });
+  }
+
   return {
-    async add(projectId, events) {
-      if (isClosed) throw unavailable('The service is shutting down.', undefined);
-      if (heldEvents >= bufferMaxEvents || heldCharacters >= BUFFER_MAX_CHARACTERS) {
-        throw unavailable('The event buffer is full. Please try again shortly.', undefined);
-      }
-      const prepared = prepareEvents(projectId, events);
-      if (prepared.length === 0) return;
-      const characters = countCharacters(prepared);
-      heldEvents += prepared.length;
-      heldCharacters += characters;
-      const release = (): void => {
-        heldEvents -= prepared.length;
-        heldCharacters -= characters;
-      };
-      await new Promise<void>((resolve, reject) => {
-        queue.push({ events: prepared, addedAt: now(), resolve, reject });
-        schedule();
-      }).finally(release);
-    },
+    add: (projectId, events) =>
+      new Promise((resolve, reject) => admit(projectId, events, { resolve, reject })),
     depth: () => heldEvents,
     async close() {
       isClosed = true;
@@ -163,17 +167,4 @@ function findOutage(outcomes: readonly RequestOutcome[]): DomainError | null {
   if (isLockTimeout(refusal.cause)) return null;
   if (!isDatabaseOutage(refusal.cause) && !isStatementTimeout(refusal.cause)) return null;
   return outcomes.every((outcome) => outcome.refusal === refusal) ? refusal : null;
-}
-
-/** Tells the callers how their requests ended, once what is due in this turn has been done. */
-function settleSoon(outcomes: readonly RequestOutcome[]): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(() => {
-      for (const { request, refusal } of outcomes) {
-        if (refusal === undefined) request.resolve();
-        else request.reject(refusal);
-      }
-      resolve();
-    });
-  });
 }

@@ -28,5 +28,5 @@ export function newUuid(): string {
   } else last.seq += 1;
   const random = POOL.subarray(next, next + BYTES_EACH);
   next += BYTES_EACH;
-  return v7({ random, ...last });
+  return v7({ random, msecs: last.msecs, seq: last.seq });
 }

@@ -63,8 +63,7 @@ export function parseCaptureBody(body: JsonValue, context: CaptureContext): Pars
 }
 
 function readShape(body: JsonValue, path: CapturePath): RawCapture {
-  const bare = { token: null, sentAt: null, historicalMigration: false };
-  if (isArray(body)) return { ...bare, items: body.map(requireObject) };
+  if (isArray(body)) return withoutEnvelope(body.map(requireObject));
   if (!isJsonObject(body)) throw hydrationError('expected an object or an array of events');
   const { batch } = body;
   if (batch !== undefined && isArray(batch)) {
@@ -75,9 +74,13 @@ function readShape(body: JsonValue, path: CapturePath): RawCapture {
       historicalMigration: body.historical_migration === true,
     };
   }
-  if (body.event !== undefined && body.event !== null) return { ...bare, items: [body] };
-  if (path === 'engage') return { ...bare, items: [{ ...body, event: ENGAGE_EVENT }] };
+  if (body.event !== undefined && body.event !== null) return withoutEnvelope([body]);
+  if (path === 'engage') return withoutEnvelope([{ ...body, event: ENGAGE_EVENT }]);
   throw hydrationError('non-engage request missing event name attribute');
+}
+
+function withoutEnvelope(items: readonly JsonObject[]): RawCapture {
+  return { items, token: null, sentAt: null, historicalMigration: false };
 }
 
 function parseEvent(sent: JsonObject, receivedAt: Date, sentAt: Date | null): CaptureEvent {

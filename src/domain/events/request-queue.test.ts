@@ -1,13 +1,15 @@
 import { expect, it } from 'vitest';
 import { prepareEvents } from './events-writes.ts';
-import { type CaptureRequest, createRequestQueue } from './request-queue.ts';
+import { type CaptureRequest, countCharacters, createRequestQueue } from './request-queue.ts';
 
 function aRequest(eventCount: number, text = ''): CaptureRequest {
   const now = new Date();
   const event = { uuid: 'u', event: 'x', distinctId: 'd', timestamp: now, receivedAt: now };
-  const events = Array.from({ length: eventCount }, () => ({ ...event, properties: { text } }));
+  const sent = Array.from({ length: eventCount }, () => ({ ...event, properties: { text } }));
+  const events = prepareEvents(1, sent);
   return {
-    events: prepareEvents(1, events),
+    events,
+    characters: countCharacters(events),
     addedAt: eventCount,
     resolve: () => {},
     reject: () => {},

@@ -3,6 +3,8 @@ import type { PreparedEvent } from './events-writes.ts';
 /** The events of one capture request, which are committed or refused together. */
 export interface CaptureRequest {
   readonly events: readonly PreparedEvent[];
+  /** What `countCharacters` says of them. */
+  readonly characters: number;
   readonly addedAt: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -39,7 +41,7 @@ export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
     let count = 0;
     for (const request of waiting) {
       events += request.events.length;
-      characters += countCharacters(request.events);
+      characters += request.characters;
       if (count > 0 && (events > batchMaxEvents || characters > batchMaxCharacters)) break;
       count += 1;
     }
@@ -50,7 +52,7 @@ export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
     push(request) {
       waiting.push(request);
       waitingEvents += request.events.length;
-      waitingCharacters += countCharacters(request.events);
+      waitingCharacters += request.characters;
     },
     oldestAddedAt: () => waiting[0]?.addedAt ?? null,
     countEvents: () => waitingEvents,
@@ -59,9 +61,9 @@ export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
       const count = countBatch();
       const batch = waiting.slice(0, count);
       waiting = waiting.slice(count);
-      for (const { events } of batch) {
+      for (const { events, characters } of batch) {
         waitingEvents -= events.length;
-        waitingCharacters -= countCharacters(events);
+        waitingCharacters -= characters;
       }
       return batch;
     },

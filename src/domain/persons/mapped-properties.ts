@@ -103,20 +103,18 @@ const NOTHING: MappedProperties = { set: {}, setOnce: {} };
  * first one under `$initial_<key>`. A server library's operating system is left out.
  */
 export function mapEventProperties(properties: JsonObject): MappedProperties {
-  const set: Record<string, JsonValue> = {};
-  const setOnce: Record<string, JsonValue> = {};
-  let isEmpty = true;
+  let mapped: { set: Record<string, JsonValue>; setOnce: Record<string, JsonValue> } | null = null;
   const isServer = typeof properties.$lib === 'string' && SERVER_LIBRARIES.has(properties.$lib);
   for (const key in properties) {
     const initialKey = INITIAL_KEYS.get(key);
     const value = properties[key];
     if (initialKey === undefined || value === undefined) continue;
     if (isServer && SERVER_SYSTEM_KEYS.has(key)) continue;
-    set[key] = value;
-    setOnce[initialKey] = value;
-    isEmpty = false;
+    mapped ??= { set: {}, setOnce: {} };
+    mapped.set[key] = value;
+    mapped.setOnce[initialKey] = value;
   }
-  return isEmpty ? NOTHING : { set, setOnce };
+  return mapped ?? NOTHING;
 }
 
 /** Whether a new value of this mapped property may go unstored until something else changes. */

@@ -47,13 +47,17 @@ const PERSON_ONLY_EVENTS = new Set([
 /** Sent by machinery in great numbers; they never change a person. */
 const NEUTRAL_EVENTS = new Set(['$exception', '$$heatmap']);
 
-const NO_PROPERTIES = { set: {}, setOnce: {}, mapped: {}, unset: [] };
+const NOTHING: JsonObject = Object.freeze({});
+const NO_KEYS: readonly string[] = Object.freeze([]);
 
 const LOOKUP: PersonChange = {
   mode: 'lookup',
   merge: null,
   isMergeIllegal: false,
-  ...NO_PROPERTIES,
+  set: NOTHING,
+  setOnce: NOTHING,
+  mapped: NOTHING,
+  unset: NO_KEYS,
   isPersonEvent: false,
 };
 
@@ -82,22 +86,22 @@ export function toStoredProperties({ event, properties }: PersonEvent): JsonObje
 export function readPersonChange(event: PersonEvent): PersonChange {
   const { properties } = event;
   if (event.event === '$groupidentify' || isPersonless(properties)) return LOOKUP;
-  const isPersonEvent = PERSON_EVENTS.has(event.event);
-  const merge = readMerge(event);
-  if (NEUTRAL_EVENTS.has(event.event)) {
-    return { mode: 'process', ...merge, ...NO_PROPERTIES, isPersonEvent };
-  }
-  const mapped = mapEventProperties(properties);
+  const { merge, isMergeIllegal } = readMerge(event);
+  const isNeutral = NEUTRAL_EVENTS.has(event.event);
+  const mapped = isNeutral ? NOT_MAPPED : mapEventProperties(properties);
   return {
     mode: 'process',
-    ...merge,
-    set: readObject(properties.$set),
-    setOnce: { ...mapped.setOnce, ...readObject(properties.$set_once) },
+    merge,
+    isMergeIllegal,
+    set: isNeutral ? NOTHING : readObject(properties.$set),
+    setOnce: isNeutral ? NOTHING : mergeObjects(mapped.setOnce, properties.$set_once),
     mapped: mapped.set,
-    unset: readKeys(properties.$unset),
-    isPersonEvent,
+    unset: isNeutral ? NO_KEYS : readKeys(properties.$unset),
+    isPersonEvent: PERSON_EVENTS.has(event.event),
   };
 }
+
+const NOT_MAPPED = { set: NOTHING, setOnce: NOTHING };
 
 const NO_MERGE = { merge: null, isMergeIllegal: false };
 
@@ -126,11 +130,15 @@ function readOtherId(event: string, properties: JsonObject): string | null {
 }
 
 function readObject(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
+  return isJsonObject(value) ? value : NOTHING;
+}
+
+function mergeObjects(mapped: JsonObject, stated: JsonValue | undefined): JsonObject {
+  return isJsonObject(stated) ? { ...mapped, ...stated } : mapped;
 }
 
 /** `$unset` names keys as an array of texts or as the keys of an object. */
 function readKeys(value: JsonValue | undefined): readonly string[] {
   if (Array.isArray(value)) return value.filter((key) => typeof key === 'string');
-  return isJsonObject(value) ? Object.keys(value) : [];
+  return isJsonObject(value) ? Object.keys(value) : NO_KEYS;
 }
