@@ -1,11 +1,11 @@
-import type { Tx } from '../src/domain/database/db.ts';
+import type { Statements } from '../src/domain/database/pipelined-transaction.ts';
 import type { CaptureEvent } from '../src/domain/events/capture-event.ts';
 import { prepareEvents, writeEvents } from '../src/domain/events/events-writes.ts';
 import { FullProjects } from '../src/domain/usage/full-projects.ts';
 
 /** Stores the events of a project where nobody evaluates, so that nobody is told of group types. */
 export async function storeEvents(
-  tx: Tx,
+  tx: Statements,
   projectId: number,
   events: readonly CaptureEvent[],
   fullProjects: FullProjects = new FullProjects(),
@@ -13,6 +13,7 @@ export async function storeEvents(
   await writeEvents(tx, prepareEvents(projectId, events), {
     onGroupTypesAdded: async () => {},
     onMergeRefused: () => {},
+    mayRepeat: true,
     fullProjects,
   });
 }

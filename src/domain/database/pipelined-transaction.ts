@@ -24,8 +24,9 @@ const preparedNames = new Set<string>();
 
 /**
  * The same statement, which a pipelined transaction has PostgreSQL parse and plan once for each
- * connection and not each time. Its plan stays while tables grow from nothing to millions of rows, so
- * it may insert, but not look anything up in a table.
+ * connection and not each time. Its plan stays while tables grow from nothing to millions of rows:
+ * what looks anything up has to be written so that only an index can serve it, row by row, that is
+ * as `CROSS JOIN LATERAL (... LIMIT 1)`.
  */
 export function preparedOnce(name: string, sql: string): string {
   if (preparedNames.has(name)) throw new Error(`Two statements have the name ${name}.`);
@@ -134,10 +135,18 @@ function createGathering({ connection: { stream } }: pg.Client): () => void {
   };
 }
 
+/**
+ * A transaction like this wants a few rows out of tables of any size. A plan that was made while a
+ * table was empty would go on reading all of it, and one that is fitted to its arguments is made
+ * anew each time.
+ */
+const PLANNING = ['enable_seqscan = off', 'jit = off', 'plan_cache_mode = force_generic_plan'];
+
 /** Several commands in one message, since none of them has a result that anybody waits for. */
 function beginWithin(limits: TransactionLimits): string {
-  const settings = Object.entries(limitSettings(limits));
-  return ['BEGIN', ...settings.map(([name, ms]) => `SET LOCAL ${name} = ${ms}`)].join('; ');
+  const limiting = Object.entries(limitSettings(limits)).map(([name, ms]) => `${name} = ${ms}`);
+  const settings = [...limiting, ...PLANNING].map((setting) => `SET LOCAL ${setting}`);
+  return ['BEGIN', ...settings].join('; ');
 }
 
 /** The statement as PostgreSQL takes it: `$1` for the first `?`, and so on. */

@@ -7,7 +7,7 @@ import type { RefusedMerge } from '../persons/persons-writes.ts';
 import { FullProjects } from '../usage/full-projects.ts';
 import { CaptureError } from './capture-error.ts';
 import { ensurePartitions, toDay } from './event-partitions.ts';
-import { type PreparedEvent, sendEvents } from './events-writes.ts';
+import { isRepeat, type PreparedEvent, sendEvents } from './events-writes.ts';
 import type { CaptureRequest } from './request-queue.ts';
 
 /** The day after is made as well, so that midnight finds its partition ready. */
@@ -15,6 +15,9 @@ const PARTITION_DAYS = 2;
 
 /** How often a commit that lost a deadlock or a serialisation race is tried in all. */
 const COMMIT_ATTEMPTS = 3;
+
+/** Clients repeat themselves in numbers: for so long after one did, others are reckoned with. */
+const REPEATS_MS = 30_000;
 
 /** SQLSTATE classes that blame the data: bad values, broken constraints, exceeded limits. */
 const DATA_SQLSTATES = /^(?:22|23|54)/;
@@ -45,6 +48,8 @@ export interface CommitOptions {
   readonly onMergeRefused?: (refused: RefusedMerge) => void;
   readonly limits?: TransactionLimits;
   readonly log: CommitLog;
+  /** Milliseconds of any steady clock. */
+  readonly now?: () => number;
 }
 
 /** How one request ended: `refusal` is undefined when its events are committed. */
@@ -68,8 +73,10 @@ export type CommitRequests = (
  */
 export function createCommit(options: CommitOptions): CommitRequests {
   const { db, onGroupTypesAdded, onMergeRefused, limits = LIMITS, log } = options;
+  const { now = () => performance.now() } = options;
   const readyDays = new Set<string>();
   const fullProjects = new FullProjects();
+  let repeatsUntil = Number.NEGATIVE_INFINITY;
 
   /** In a transaction of their own, once for each day. */
   async function preparePartitions(events: readonly PreparedEvent[]): Promise<void> {
@@ -83,8 +90,24 @@ export function createCommit(options: CommitOptions): CommitRequests {
     }
   }
 
+  /** Takes all events for new ones, unless some were not of late. */
   async function write(events: readonly PreparedEvent[], within: TransactionLimits): Promise<void> {
     await preparePartitions(events);
+    const mayRepeat = now() < repeatsUntil;
+    try {
+      return await tryWrite(events, within, mayRepeat);
+    } catch (error) {
+      if (mayRepeat || !isRepeat(error)) throw error;
+    }
+    repeatsUntil = now() + REPEATS_MS;
+    await tryWrite(events, within, true);
+  }
+
+  async function tryWrite(
+    events: readonly PreparedEvent[],
+    within: TransactionLimits,
+    mayRepeat: boolean,
+  ): Promise<void> {
     const refusedMerges: RefusedMerge[] = [];
     const afterwards: ((() => Promise<void>) | undefined)[] = [];
     await pipelinedTransaction(db, within, (tx) =>
@@ -93,6 +116,7 @@ export function createCommit(options: CommitOptions): CommitRequests {
           afterwards.push(await onGroupTypesAdded(projectId, tx));
         },
         onMergeRefused: (refused) => refusedMerges.push(refused),
+        mayRepeat,
         fullProjects,
       }),
     );

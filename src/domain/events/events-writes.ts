@@ -1,3 +1,4 @@
+import { isUniqueViolation } from '../database/database-error.ts';
 import {
   preparedOnce,
   type Sent,
@@ -58,6 +59,11 @@ export interface EventsWritten {
    */
   readonly onGroupTypesAdded: (projectId: number) => Promise<void>;
   readonly onMergeRefused: (refused: RefusedMerge) => void;
+  /**
+   * Whether some of the events may be stored already. Otherwise the transaction fails when one is,
+   * see `isRepeat`: hardly ever, and not to ask is far cheaper.
+   */
+  readonly mayRepeat: boolean;
   /** The projects without room for another invented key, as earlier commits found out. */
   readonly fullProjects: FullProjects;
 }
@@ -113,11 +119,11 @@ export async function writeEvents(
 export async function sendEvents(
   tx: Statements,
   prepared: readonly PreparedEvent[],
-  { onGroupTypesAdded, onMergeRefused, fullProjects }: EventsWritten,
+  { onGroupTypesAdded, onMergeRefused, mayRepeat, fullProjects }: EventsWritten,
 ): Promise<Sent<void>> {
   // What is started together is one round trip; the server works it off in this order.
   const [fresh, , ledgers, knownTypes] = await Promise.all([
-    claimUuids(tx, prepared),
+    claimUuids(tx, prepared, mayRepeat),
     lockPersons(
       tx,
       prepared.map(({ projectId }) => projectId),
@@ -154,25 +160,32 @@ export async function sendEvents(
   );
 }
 
-// Nearly always every uuid is new; only otherwise it matters which ones are.
+const CLAIM_NEW_UUIDS = preparedOnce(
+  'claim-new-uuids',
+  `
+    INSERT INTO event_uuids (project_id, uuid, received_on)
+    SELECT * FROM unnest(?::int[], ?::uuid[], ?::date[])`,
+);
+
 const CLAIM_UUIDS = preparedOnce(
   'claim-uuids',
   `
-    WITH claimed AS (
-      INSERT INTO event_uuids (project_id, uuid, received_on)
-      SELECT * FROM unnest(?::int[], ?::uuid[], ?::date[])
-      ON CONFLICT DO NOTHING
-      RETURNING project_id, uuid
-    )
-    SELECT CASE WHEN count(*) < ? THEN coalesce(array_agg(project_id || ':' || uuid), '{}') END
-      AS claimed
-    FROM claimed`,
+    INSERT INTO event_uuids (project_id, uuid, received_on)
+    SELECT * FROM unnest(?::int[], ?::uuid[], ?::date[])
+    ON CONFLICT DO NOTHING
+    RETURNING project_id || ':' || uuid AS id`,
 );
+
+/** Whether the transaction failed because an event is stored already that was said to be new. */
+export function isRepeat(error: unknown): boolean {
+  return isUniqueViolation(error, 'event_uuids_pkey');
+}
 
 /** Takes the uuids that nobody has stored yet and returns their events; the first one wins. */
 async function claimUuids(
   tx: Statements,
   prepared: readonly PreparedEvent[],
+  mayRepeat: boolean,
 ): Promise<PreparedEvent[]> {
   const byId = new Map<string, PreparedEvent>();
   for (const event of prepared) {
@@ -180,15 +193,17 @@ async function claimUuids(
   }
   // In a fixed order, so that two processes that store the same retry cannot block each other.
   const claims = [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const result: { rows: { claimed: string[] | null }[] } = await tx.raw(CLAIM_UUIDS, [
+  const columns = [
     toPlainArray(claims.map(({ projectId }) => projectId)),
     toPlainArray(claims.map(({ uuid }) => uuid)),
     toPlainArray(claims.map(({ receivedAt }) => toDay(receivedAt))),
-    claims.length,
-  ]);
-  const ids = result.rows[0]?.claimed ?? null;
-  if (ids === null) return [...byId.values()];
-  const claimed = new Set(ids);
+  ];
+  if (!mayRepeat) {
+    await tx.raw(CLAIM_NEW_UUIDS, columns);
+    return [...byId.values()];
+  }
+  const result: { rows: { id: string }[] } = await tx.raw(CLAIM_UUIDS, columns);
+  const claimed = new Set(result.rows.map(({ id }) => id));
   return [...byId.values()].filter(({ id }) => claimed.has(id));
 }
 

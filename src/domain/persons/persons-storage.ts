@@ -1,5 +1,10 @@
 import { v7 } from 'uuid';
-import { type Sent, type Statements, sendWith } from '../database/pipelined-transaction.ts';
+import {
+  preparedOnce,
+  type Sent,
+  type Statements,
+  sendWith,
+} from '../database/pipelined-transaction.ts';
 import { toPlainArray, toTextArray } from '../events/column-literals.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { adoptVisitorUsage } from '../usage/flag-usage-writes.ts';
@@ -73,12 +78,23 @@ export async function writePersonLedgers(
   return updates;
 }
 
-const FIND_PERSONS = `
+const FIND_PERSONS = preparedOnce(
+  'find-persons',
+  `
     SELECT d.project_id, d.distinct_id, p.id, p.is_identified, p.created_at,
            CASE WHEN k.needs_properties THEN p.properties END AS properties
     FROM unnest(?::int[], ?::text[], ?::boolean[]) AS k (project_id, distinct_id, needs_properties)
-    JOIN person_distinct_ids d ON d.project_id = k.project_id AND d.distinct_id = k.distinct_id
-    JOIN persons p ON p.id = d.person_id`;
+    CROSS JOIN LATERAL (
+      SELECT i.project_id, i.distinct_id, i.person_id FROM person_distinct_ids AS i
+      WHERE i.project_id = k.project_id AND i.distinct_id = k.distinct_id
+      LIMIT 1
+    ) AS d
+    CROSS JOIN LATERAL (
+      SELECT i.id, i.is_identified, i.created_at, i.properties FROM persons AS i
+      WHERE i.id = d.person_id
+      LIMIT 1
+    ) AS p`,
+);
 
 async function loadRows(
   tx: Statements,
