@@ -10,6 +10,7 @@ import * as dashboards from './0010-dashboards.ts';
 import * as flagUsage from './0011-flag-usage.ts';
 import * as identityEndpoints from './0012-identity-endpoints.ts';
 import * as personsEndpoints from './0013-persons-endpoints.ts';
+import * as eventUuidsIndex from './0014-event-uuids-index.ts';
 
 interface NamedMigration extends Knex.Migration {
   readonly name: string;
@@ -28,6 +29,7 @@ const migrations: NamedMigration[] = [
   { name: '0011-flag-usage', ...flagUsage },
   { name: '0012-identity-endpoints', ...identityEndpoints },
   { name: '0013-persons-endpoints', ...personsEndpoints },
+  { name: '0014-event-uuids-index', ...eventUuidsIndex },
 ];
 
 /** The migration source that Knex, the service and the tests share. */

@@ -7,34 +7,40 @@ import {
   toPartitionName,
 } from './event-partitions.ts';
 
-/** Rows of one transaction, few enough that nobody waits for it. */
-const PRUNE_ROWS = 10_000;
+/** Pages of one transaction, some hundred thousand rows: nobody waits for it. */
+const PRUNE_PAGES = 2_000;
 
 /** Dropping a partition needs the whole table for a moment; events do not wait long for it. */
 const LOCK_TIMEOUT_MS = 2_000;
 
-export interface RetentionOptions {
-  readonly now: Date;
-  /** Events of the day of receipt and so many days before it are kept. */
-  readonly retentionDays: number;
-  /** Asked between transactions: whether to leave the rest for another time. */
-  readonly isStopped?: () => boolean;
+/** Drops what is over its time. */
+export interface EventRetention {
+  /**
+   * Drops the partitions of days that are over their time, then forgets the uuids of their events.
+   * In that order: while an event is there, another one with its uuid is still found out.
+   * `isStopped` is asked between transactions: whether to leave the rest for another time.
+   */
+  drop(now: Date, isStopped: () => boolean): Promise<void>;
 }
 
-/**
- * Drops the partitions of days that are over their time, then forgets the uuids of their events.
- * In that order: while an event is there, another one with its uuid is still found out.
- */
-export async function dropExpiredEvents(db: Db, options: RetentionOptions): Promise<void> {
-  const { now, retentionDays, isStopped = () => false } = options;
-  const firstKept = toDay(addDays(now, -retentionDays));
-  for (const day of await listPartitionDays(db)) {
-    if (isStopped()) return;
-    if (day < firstKept) await dropPartition(db, day);
-  }
-  for (let pruned = PRUNE_ROWS; pruned === PRUNE_ROWS && !isStopped(); ) {
-    pruned = await pruneUuids(db, firstKept);
-  }
+/** Keeps the events of the day of receipt and so many days before it. */
+export function createEventRetention(db: Db, retentionDays: number): EventRetention {
+  /** What a process leaves over when it ends is forgotten with the next day. */
+  let isForgettingDue = false;
+  return {
+    async drop(now, isStopped) {
+      const firstKept = toDay(addDays(now, -retentionDays));
+      for (const day of await listPartitionDays(db)) {
+        if (isStopped()) return;
+        if (day >= firstKept) continue;
+        await dropPartition(db, day);
+        isForgettingDue = true;
+      }
+      if (!isForgettingDue) return;
+      await forgetUuids(db, firstKept, isStopped);
+      isForgettingDue = isStopped();
+    },
+  };
 }
 
 async function dropPartition(db: Db, day: string): Promise<void> {
@@ -45,12 +51,20 @@ async function dropPartition(db: Db, day: string): Promise<void> {
   });
 }
 
-async function pruneUuids(db: Db, firstKept: string): Promise<number> {
-  const result: { rowCount: number } = await db.raw(
-    `DELETE FROM event_uuids WHERE (project_id, uuid) IN (
-       SELECT project_id, uuid FROM event_uuids WHERE received_on < ?::date LIMIT ?
-     )`,
-    [firstKept, PRUNE_ROWS],
+/**
+ * Goes through the whole table, once a day and piece by piece: an index that knows the old uuids
+ * would cost every event that is stored.
+ */
+async function forgetUuids(db: Db, firstKept: string, isStopped: () => boolean): Promise<void> {
+  const result: { rows: { pages: number }[] } = await db.raw(
+    `SELECT pg_relation_size('event_uuids') / current_setting('block_size')::int AS pages`,
   );
-  return result.rowCount;
+  const pages = Number(result.rows[0]?.pages ?? 0);
+  for (let page = 0; page < pages && !isStopped(); page += PRUNE_PAGES) {
+    await db.raw(
+      `DELETE FROM event_uuids
+       WHERE ctid >= ?::tid AND ctid < ?::tid AND received_on < ?::date`,
+      [`(${page},0)`, `(${page + PRUNE_PAGES},0)`, firstKept],
+    );
+  }
 }

@@ -137,6 +137,30 @@ describe('keepPartitions', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('forgets the uuids of a large table to its end', async () => {
+    vi.setSystemTime('2046-05-10T12:00:00Z');
+    await (await keepPartitionsAhead(database.db)).stop();
+    await database.db.raw(
+      `INSERT INTO event_uuids
+       SELECT 10, gen_random_uuid(), date '2046-05-10' + n % 2 FROM generate_series(1, 400000) n`,
+    );
+    const { rows: sizes } = await database.db.raw<{ rows: { pages: number }[] }>(
+      "SELECT pg_relation_size('event_uuids')::int / 8192 AS pages",
+    );
+    expect(sizes[0]?.pages).toBeGreaterThan(2_000);
+    vi.setSystemTime('2046-05-21T00:00:00Z');
+    const keeper = await keepPartitionsAhead(database.db, 10);
+    await vi.waitFor(async () => {
+      const { rows } = await database.db.raw<{ rows: { day: string; count: number }[] }>(
+        `SELECT received_on::text AS day, count(*)::int FROM event_uuids
+         WHERE project_id = 10 GROUP BY 1`,
+      );
+      expect(rows).toEqual([{ day: '2046-05-11', count: 200_000 }]);
+    }, 20_000);
+    await keeper.stop();
+    expect(warnings).toEqual([]);
+  });
+
   it('drops what expires while it runs', async () => {
     vi.setSystemTime('2042-05-10T23:30:00Z');
     const keeper = await keepPartitionsAhead(database.db, 1);

@@ -1,6 +1,6 @@
 import type { Db } from '../database/db.ts';
 import { ensurePartitions } from './event-partitions.ts';
-import { dropExpiredEvents } from './event-retention.ts';
+import { createEventRetention } from './event-retention.ts';
 
 const DAYS_AHEAD = 3;
 const CHECK_EVERY_MS = 60 * 60 * 1_000;
@@ -28,17 +28,17 @@ export async function keepPartitions(
   { log, retentionDays, now }: PartitionKeeperOptions,
 ): Promise<PartitionKeeper> {
   let isStopped = false;
+  const retention = createEventRetention(db, retentionDays);
   const makeAhead = () => ensurePartitions(db, now(), DAYS_AHEAD);
   const check = async (): Promise<void> => {
     await makeAhead().catch((error: unknown) => {
       log.warn({ err: error }, 'Partitions for the next days could not be made; trying again.');
     });
     if (isStopped) return;
-    await dropExpiredEvents(db, { now: now(), retentionDays, isStopped: () => isStopped }).catch(
-      (error: unknown) => {
-        log.warn({ err: error }, 'Expired events could not be dropped; trying again.');
-      },
-    );
+    const dropped = retention.drop(now(), () => isStopped);
+    await dropped.catch((error: unknown) => {
+      log.warn({ err: error }, 'Expired events could not be dropped; trying again.');
+    });
   };
   await makeAhead();
   let checking = check();
