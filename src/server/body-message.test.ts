@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BodyMessage } from './body-message.ts';
@@ -57,4 +57,46 @@ describe('a body that is read as a stream', () => {
   it('may be empty', async () => {
     expect(await send([])).toEqual({ pieces: 0, body: '' });
   });
+});
+
+describe('a body that is taken', () => {
+  it.each([
+    ['after its end', false],
+    ['before it has come', true],
+  ])(
+    'leaves the connection to the next request when the reply goes out %s',
+    async (_when, isEarly) => {
+      const taken: number[] = [];
+      const taking = createServer({ IncomingMessage: BodyMessage }, (message, response) => {
+        let bytes = 0;
+        if (isEarly) response.end('early');
+        message.takeBody((piece) => {
+          bytes += piece?.length ?? 0;
+          if (piece !== null) return;
+          taken.push(bytes);
+          if (!isEarly) response.end('late');
+        });
+      });
+      taking.listen(0, '127.0.0.1');
+      await once(taking, 'listening');
+      const address = taking.address();
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const sockets = new Set<unknown>();
+      const sizes = [0, 5, 1_000_000, 3, 0];
+      for (const size of sizes) {
+        const port = isAddress(address) ? address.port : 0;
+        const outgoing = request({ port, agent, method: 'POST' });
+        outgoing.on('socket', (socket) => sockets.add(socket));
+        const answered = once(outgoing, 'response');
+        outgoing.end('x'.repeat(size));
+        const [reply] = await answered;
+        for await (const piece of reply) expect(String(piece)).toBe(isEarly ? 'early' : 'late');
+      }
+      agent.destroy();
+      taking.close();
+      await once(taking, 'close');
+      expect(taken).toEqual(sizes);
+      expect(sockets.size).toBe(1);
+    },
+  );
 });

@@ -8,6 +8,9 @@ const DROP: TakePiece = () => {};
 
 const NOTHING = Buffer.alloc(0);
 
+/** Node's own, which its types do not tell of. */
+const DUMP: unknown = Reflect.get(IncomingMessage.prototype, '_dump');
+
 /** Pieces below this size are handed to the stream together, so many bytes at a time. */
 const SMALL_PIECE = 1_024;
 const GATHERED = 65_536;
@@ -28,6 +31,15 @@ export class BodyMessage extends IncomingMessage {
   /** Takes the body; to be called before the turn ends in which the request was announced. */
   takeBody(take: TakePiece): void {
     this.#take = take;
+  }
+
+  /**
+   * Node calls this after the reply to a request whose stream nobody read, to pull the rest off the
+   * wire, and lets the stream run for that over several turns of its queue. A body that is taken
+   * comes anyway.
+   */
+  _dump(): void {
+    if (this.#take === null && typeof DUMP === 'function') Reflect.apply(DUMP, this, []);
   }
 
   override push(piece: unknown, encoding?: BufferEncoding): boolean {

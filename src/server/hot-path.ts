@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { isAnsweredDirectly } from './answer-directly.ts';
 import { appendPiece } from './append-piece.ts';
-import type { BodyMessage } from './body-message.ts';
+import type { BodyMessage, TakePiece } from './body-message.ts';
 import type { ContractOperation } from './contract-document.ts';
 import { ingestLimitsOf, refuseLargeBody } from './ingest.ts';
 import { createRouteTable, type FoundRoute } from './route-table.ts';
@@ -75,6 +75,7 @@ export function createHotPath(
     if (found === undefined) return false;
     const incoming = { message, response, envelope, path, search, receivedAt: new Date() };
     if (!isPost) {
+      message.takeBody(IGNORE);
       respond(found, incoming, NO_PAYLOAD);
       return true;
     }
@@ -123,6 +124,9 @@ function lingerAfter(response: ServerResponse, message: BodyMessage, lingerMs: n
     timer.unref();
   });
 }
+
+/** What comes with a request that has no use for a body. */
+const IGNORE: TakePiece = () => {};
 
 const NO_PAYLOAD = Buffer.alloc(0);
 
