@@ -5,7 +5,7 @@ import type { DescribedFlag, FeatureFlag, FeatureFlagInput } from './flag.ts';
 import { type EditBasis, settleConflicts } from './flag-conflicts.ts';
 import { validateDashboards } from './flag-dashboards.ts';
 import { requireRoom } from './flag-limits.ts';
-import { describeFlags } from './flags-queries.ts';
+import { describeFlag } from './flags-queries.ts';
 import { type Author, changeFlag, insertFlag, lockFlag } from './flags-writes.ts';
 import { type FiltersContext, prepareFilters, prepareNewFilters } from './prepare-filters.ts';
 import { validateFlagFields } from './validate-flag.ts';
@@ -41,7 +41,7 @@ export async function createFlag(
     await validateReferences(tx, { projectId, id: null, key: input.key }, filters);
     await validateDashboards(tx, projectId, settled, []);
     const flag = { ...settled, key: input.key, filters };
-    return describe(tx, await insertFlag(tx, author, flag, context.now()));
+    return insertFlag(tx, author, flag, context.now());
   });
 }
 
@@ -60,7 +60,7 @@ export async function updateFlag(
   return changeProject(context, author.projectId, async (tx) => {
     const before = await lockFlag(tx, author.projectId, id);
     const unopposed = await settleConflicts(tx, before, input, basis, context.payloadCipher);
-    return describe(tx, await applyChange(tx, context, author, before, unopposed));
+    return applyChange(tx, context, author, before, unopposed);
   });
 }
 
@@ -77,9 +77,8 @@ export async function setFlagActive(
   return changeProject(context, author.projectId, async (tx) => {
     const before = await lockFlag(tx, author.projectId, id);
     if (before.deleted) return null;
-    const isSo = before.active === active;
-    const after = isSo ? before : await applyChange(tx, context, author, before, { active });
-    return describe(tx, after);
+    if (before.active === active) return describeFlag(tx, before);
+    return applyChange(tx, context, author, before, { active });
   });
 }
 
@@ -90,7 +89,7 @@ async function applyChange(
   author: Author,
   before: FeatureFlag,
   input: FeatureFlagInput,
-): Promise<FeatureFlag> {
+): Promise<DescribedFlag> {
   const { projectId } = author;
   const settled = settleEvaluationContexts(input, before.evaluationTags);
   validateFlagFields(settled, before);
@@ -115,10 +114,4 @@ async function applyChange(
 function isWoken(before: FeatureFlag, { active, deleted }: FeatureFlagInput): boolean {
   const isAwake = (active ?? before.active) && !(deleted ?? before.deleted);
   return isAwake && (!before.active || before.deleted);
-}
-
-async function describe(tx: Tx, flag: FeatureFlag): Promise<DescribedFlag> {
-  const [described] = await describeFlags(tx, [flag]);
-  if (described === undefined) throw new Error('A flag got lost while its users were looked up.');
-  return described;
 }

@@ -79,8 +79,7 @@ export async function getFlag(
 ): Promise<DescribedFlag | undefined> {
   const row = await db('feature_flags').where({ project_id: projectId, id }).first();
   if (row === undefined) return undefined;
-  const [flag] = await describeFlags(db, [toFlag(row)]);
-  return flag;
+  return describeFlag(db, toFlag(row));
 }
 
 /** The flag with this key that is not deleted, or undefined. */
@@ -93,8 +92,7 @@ export async function getFlagByKey(
     .where({ project_id: projectId, key, deleted: false })
     .first();
   if (row === undefined) return undefined;
-  const [flag] = await describeFlags(db, [toFlag(row)]);
-  return flag;
+  return describeFlag(db, toFlag(row));
 }
 
 /** The keys of those of the flags that the project has and that are not deleted, by id. */
@@ -119,17 +117,26 @@ export async function listAllFlags(db: Db, projectId: number): Promise<FeatureFl
   return rows.map(toFlag);
 }
 
+/** The flag with the users and cohorts that it names. */
+export async function describeFlag(db: Db, flag: FeatureFlag): Promise<DescribedFlag> {
+  const [described] = await describeFlags(db, [flag]);
+  if (described === undefined) throw new Error('A flag got lost while its users were looked up.');
+  return described;
+}
+
 /** The flags with the users and cohorts that they name, looked up together for all of them. */
 export async function describeFlags(
   db: Db,
   flags: readonly FeatureFlag[],
 ): Promise<DescribedFlag[]> {
   const ids = flags.flatMap((flag) => [flag.createdById, flag.lastModifiedById]);
-  const users = await listUsersById(
-    db,
-    ids.filter((id) => id !== null),
-  );
-  const cohortNames = await findCohortNames(db, flags);
+  const [users, cohortNames] = await Promise.all([
+    listUsersById(
+      db,
+      ids.filter((id) => id !== null),
+    ),
+    findCohortNames(db, flags),
+  ]);
   const userOf = (id: number | null) => (id === null ? null : (users.get(id) ?? null));
   return flags.map((flag) => ({
     flag,

@@ -4,10 +4,11 @@ import { isUniqueViolation } from '../database/database-error.ts';
 import type { Tx } from '../database/db.ts';
 import type { FeatureFlagRow } from '../database/tables.ts';
 import { invalidField, notFound } from '../errors.ts';
-import { type FeatureFlag, type FeatureFlagInput, toFlag } from './flag.ts';
+import { type DescribedFlag, type FeatureFlag, type FeatureFlagInput, toFlag } from './flag.ts';
 import { renameDashboard, withUsageDashboard } from './flag-dashboards.ts';
 import { loggedFields, toColumns } from './flag-fields.ts';
 import { applyFlagFilters, type FlagFilters } from './flag-filters.ts';
+import { describeFlag } from './flags-queries.ts';
 
 /** Who writes to which project. */
 export interface Author {
@@ -55,13 +56,16 @@ export async function lockMatchingFlags(
   return rows.map(toFlag);
 }
 
-/** Stores a new flag, already checked, with version 1, its activity row and its usage dashboard. */
+/**
+ * Stores a new flag, already checked, with version 1, its activity row and its usage dashboard. What
+ * follows from the row goes in one round trip.
+ */
 export async function insertFlag(
   tx: Tx,
   author: Author,
   input: FeatureFlagInput & { readonly key: string },
   now: Date,
-): Promise<FeatureFlag> {
+): Promise<DescribedFlag> {
   const [row] = await tx('feature_flags')
     .insert({
       created_at: now,
@@ -73,7 +77,13 @@ export async function insertFlag(
     })
     .returning('*')
     .catch(rethrowWrite);
-  return withUsageDashboard(tx, await finishWrite(tx, author, null, requireRow(row)));
+  const after = toFlag(requireRow(row));
+  const [flag, described] = await Promise.all([
+    withUsageDashboard(tx, after),
+    describeFlag(tx, after),
+    finishWrites(tx, author, [{ before: null, after }]),
+  ]);
+  return { ...described, flag };
 }
 
 /** Stores a change, already checked, raises the version and writes the activity row. */
@@ -83,7 +93,7 @@ export async function changeFlag(
   before: FeatureFlag,
   input: FeatureFlagInput,
   now: Date,
-): Promise<FeatureFlag> {
+): Promise<DescribedFlag> {
   const [row] = await tx('feature_flags')
     .where({ id: before.id })
     .update({
@@ -94,9 +104,13 @@ export async function changeFlag(
     })
     .returning('*')
     .catch(rethrowWrite);
-  const after = await finishWrite(tx, author, before, requireRow(row));
-  await renameDashboard(tx, before, after);
-  return after;
+  const after = toFlag(requireRow(row));
+  const [described] = await Promise.all([
+    describeFlag(tx, after),
+    finishWrites(tx, author, [{ before, after }]),
+    renameDashboard(tx, before, after),
+  ]);
+  return described;
 }
 
 /** A change of one flag among several. */
@@ -142,17 +156,6 @@ export async function changeFlags(
 interface FlagWrite {
   readonly before: FeatureFlag | null;
   readonly after: FeatureFlag;
-}
-
-async function finishWrite(
-  tx: Tx,
-  author: Author,
-  before: FeatureFlag | null,
-  row: FeatureFlagRow,
-): Promise<FeatureFlag> {
-  const after = toFlag(row);
-  await finishWrites(tx, author, [{ before, after }]);
-  return after;
 }
 
 /**

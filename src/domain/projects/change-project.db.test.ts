@@ -3,7 +3,7 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
-import { createDb } from '../database/db.ts';
+import { createDb, type Tx } from '../database/db.ts';
 import { changeProject, type ProjectChanges } from './change-project.ts';
 import { createProject } from './projects-commands.ts';
 import { getProject } from './projects-queries.ts';
@@ -66,6 +66,7 @@ describe('changeProject', () => {
     await Promise.all(
       Array.from({ length: 6 }, () =>
         changeProject(changes, projectId, async (tx) => {
+          await tx.raw('SELECT 1');
           inside += 1;
           mostInside = Math.max(mostInside, inside);
           await tx.raw('SELECT 1');
@@ -75,6 +76,31 @@ describe('changeProject', () => {
     );
     expect(mostInside).toBe(1);
     expect(new Set(committed).size).toBe(6);
+  });
+
+  it.each<[string, (tx: Tx) => PromiseLike<unknown>]>([
+    ['a raw statement', (tx) => tx.raw('SELECT 1')],
+    ['a raw statement that is asked for at once', (tx) => tx.raw('SELECT 1').then(() => {})],
+    ['a query', (tx) => tx('users').where({ id: 1 })],
+    [
+      'a query that is asked for at once',
+      (tx) =>
+        tx('users')
+          .where({ id: 1 })
+          .catch(() => []),
+    ],
+    ['a query for one row', (tx) => tx('users').where({ id: 1 }).forUpdate().first()],
+    ['an insert', (tx) => tx('cohorts').insert({ project_id: projectId, name: 'c' })],
+  ])('has the lock before anything else when a change begins with %s', async (_what, first) => {
+    const sent: string[] = [];
+    const db = createDb(database.connection, 1);
+    db.on('query', ({ sql }: { sql: string }) => sent.push(sql));
+    await changeProject({ ...changes, db }, projectId, async (tx) => first(tx));
+    await db.destroy();
+    expect(sent).toHaveLength(4);
+    expect(sent[0]).toMatch(/^BEGIN/);
+    expect(sent[1]).toContain('UPDATE projects SET revision');
+    expect(sent[3]).toMatch(/^COMMIT/);
   });
 
   it('does not hold up the writers of another project', async () => {

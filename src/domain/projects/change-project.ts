@@ -13,8 +13,9 @@ export interface ProjectChanges {
  * Runs a change of a project's configuration in one transaction that also raises the revision.
  *
  * The revision is raised first: its row lock puts the writers of a project in line, so that two
- * commands can never wait for each other's rows. When it returns, the change is committed and this
- * process already serves it.
+ * commands can never wait for each other's rows. Nobody waits for its answer: the first statement of
+ * the change goes with it, and what the change does before that is not under the lock. When it
+ * returns, the change is committed and this process already serves it.
  */
 export async function changeProject<Result>(
   changes: ProjectChanges,
@@ -23,8 +24,10 @@ export async function changeProject<Result>(
 ): Promise<Result> {
   const { result, revision } = await changes.db
     .transaction(async (tx) => {
-      const raised = await raiseProjectRevision(tx, projectId);
-      return { result: await change(tx), revision: raised };
+      // The server keeps their order: whatever the change sends is done under the lock.
+      const raising = raiseProjectRevision(tx, projectId);
+      const [revision, result] = await Promise.all([raising, change(tx)]);
+      return { result, revision };
     })
     .catch((error: unknown) => {
       throw toDomainError(error);
