@@ -1,4 +1,5 @@
 import type { Db } from '../database/db.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
 import type { CohortRow } from '../database/tables.ts';
 import type { CohortDefinition } from '../evaluation/definitions.ts';
 import { isId } from '../ids.ts';
@@ -91,14 +92,15 @@ async function describe(
 
 /** The cohorts of the project that are not deleted, lowest id first: what a snapshot is made of. */
 export async function listCohortDefinitions(
-  db: Db,
+  db: Statements,
   projectId: number,
 ): Promise<CohortDefinition[]> {
-  const rows = await db('cohorts')
-    .where({ project_id: projectId, deleted: false })
-    .orderBy('id')
-    .select('id', 'name', 'is_static', 'cohort_type', 'filters', 'groups');
-  return rows.map((row) => ({
+  const found: { rows: CohortRow[] } = await db.raw(
+    `SELECT id, name, is_static, cohort_type, filters, groups FROM cohorts
+     WHERE project_id = ? AND NOT deleted ORDER BY id`,
+    [projectId],
+  );
+  return found.rows.map((row) => ({
     id: row.id,
     name: row.name,
     isStatic: row.is_static,

@@ -6,6 +6,7 @@ import {
 import { createDb, type Db } from './db.ts';
 import { guardedTransaction, type TransactionLimits } from './guarded-transaction.ts';
 import {
+  pipelinedSnapshot,
   pipelinedTransaction,
   preparedOnce,
   type Statements,
@@ -169,5 +170,50 @@ describe('a statement that is prepared once', () => {
   it('is asked of other transactions like any statement', async () => {
     const added: { rows: object[] } = await db.raw(ADD_NOTES, [['a']]);
     expect(added.rows).toEqual([{ text: 'a' }]);
+  });
+});
+
+describe('a pipelined snapshot', () => {
+  it('reads everything as it was at one moment, and tells a mapping that fails', async () => {
+    await note(db, 'first');
+    const count = 'SELECT count(*)::int AS notes FROM notes';
+    const other = createDb(database.connection, 1);
+    const read = await pipelinedSnapshot(db, 5_000, async (tx) => {
+      const sleeping = tx.raw('SELECT pg_sleep(0.2), (SELECT count(*)::int FROM notes) AS notes');
+      const [before, , after] = await Promise.all([
+        sleeping,
+        note(other, 'written meanwhile'),
+        tx.raw(count),
+      ]);
+      return [before.rows[0]?.notes, after.rows[0]?.notes];
+    });
+    await other.destroy();
+    expect(read).toEqual([1, 1]);
+    expect(await listNotes()).toHaveLength(2);
+    const failure = new Error('cannot be mapped');
+    const failing = pipelinedSnapshot(db, 5_000, async (tx) => {
+      await tx.raw(count);
+      throw failure;
+    });
+    await expect(failing).rejects.toBe(failure);
+    expect(await listNotes()).toHaveLength(2);
+  });
+
+  it('writes nothing, and leaves the connection to others when a statement fails', async () => {
+    const writing = pipelinedSnapshot(db, 5_000, async (tx) => note(tx, 'a'));
+    await expect(writing).rejects.toThrow('read-only transaction');
+    const broken = pipelinedSnapshot(db, 5_000, async (tx) => {
+      await Promise.all([tx.raw('SELECT 1'), tx.raw('SELECT nothing')]);
+    });
+    await expect(broken).rejects.toThrow('"nothing" does not exist');
+    expect(await listNotes()).toEqual([]);
+    await note(db, 'b');
+    expect(await listNotes()).toEqual(['b']);
+  });
+
+  it('is given up when it takes too long', async () => {
+    const slow = pipelinedSnapshot(db, 100, async (tx) => tx.raw('SELECT pg_sleep(60)'));
+    await expect(slow).rejects.toThrow(/terminated/i);
+    expect(await listNotes()).toEqual([]);
   });
 });

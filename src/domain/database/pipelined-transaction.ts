@@ -62,11 +62,37 @@ export async function pipelinedTransaction<Result>(
   limits: TransactionLimits,
   work: (tx: Statements) => Promise<Sent<Result>>,
 ): Promise<Result> {
+  return onConnection(db, limits.totalMs, beginWithin(limits), work);
+}
+
+/**
+ * Reads everything as it was at one moment, in one round trip: all statements have to be sent at
+ * once, none of them after an answer. Nothing can be written. Takes at most so long, or throws.
+ */
+export async function pipelinedSnapshot<Result>(
+  db: Db,
+  totalMs: number,
+  read: (tx: Statements) => Promise<Result>,
+): Promise<Result> {
+  const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+  const { reading } = await onConnection(db, totalMs, begin, async (tx) => {
+    const sent = read(tx);
+    return sendWith({ reading: sent }, sent);
+  });
+  return reading;
+}
+
+async function onConnection<Result>(
+  db: Db,
+  totalMs: number,
+  begin: string,
+  work: (tx: Statements) => Promise<Sent<Result>>,
+): Promise<Result> {
   const connection: unknown = await db.client.acquireConnection();
-  const timer = setTimeout(() => cutConnection(connection), limits.totalMs);
+  const timer = setTimeout(() => cutConnection(connection), totalMs);
   try {
     if (!(connection instanceof pg.Client)) throw new Error('The connection is none of pg.');
-    return await run(connection, limits, work);
+    return await run(db, connection, begin, work);
   } catch (error) {
     if (!isStatementTimeout(error)) throw error;
     throw unavailable('The database is busy. Please try again shortly.', error);
@@ -77,8 +103,9 @@ export async function pipelinedTransaction<Result>(
 }
 
 async function run<Result>(
+  db: Db,
   client: pg.Client,
-  limits: TransactionLimits,
+  begin: string,
   work: (tx: Statements) => Promise<Sent<Result>>,
 ): Promise<Result> {
   const started: Promise<pg.QueryResult>[] = [];
@@ -88,13 +115,15 @@ async function run<Result>(
   const start = (query: string | pg.QueryConfig): Promise<pg.QueryResult> => {
     gather();
     const result = client.query(query);
+    // As Knex tells of its own statements.
+    db.client.emit('query', { sql: typeof query === 'string' ? query : query.text });
     // Heard of here, whether or not the work waits for it.
     result.catch((error: unknown) => failures.push(error));
     started.push(result);
     return result;
   };
   try {
-    const begun = start(beginWithin(limits));
+    const begun = start(begin);
     const { result, rest } = await work({
       raw(sql, bindings = []) {
         if (isEnding) throw new Error('The transaction has ended.');

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { listCohortNames } from '../cohorts/cohorts-queries.ts';
 import type { Db } from '../database/db.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
 import type { FeatureFlagRow } from '../database/tables.ts';
 import { isId } from '../ids.ts';
 import { listUsersById } from '../projects/projects-queries.ts';
@@ -110,11 +111,12 @@ export async function listFlagKeys(
 }
 
 /** Every flag of the project that is not deleted, by key: what a snapshot is made of. */
-export async function listAllFlags(db: Db, projectId: number): Promise<FeatureFlag[]> {
-  const rows = await db('feature_flags')
-    .where({ project_id: projectId, deleted: false })
-    .orderByRaw('key COLLATE "C"');
-  return rows.map(toFlag);
+export async function listAllFlags(db: Statements, projectId: number): Promise<FeatureFlag[]> {
+  const found: { rows: FeatureFlagRow[] } = await db.raw(
+    'SELECT * FROM feature_flags WHERE project_id = ? AND NOT deleted ORDER BY key COLLATE "C"',
+    [projectId],
+  );
+  return found.rows.map(toFlag);
 }
 
 /** The flag with the users and cohorts that it names. */

@@ -1,5 +1,6 @@
 import type { Db } from '../database/db.ts';
-import type { PersonRow } from '../database/tables.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
+import type { GroupTypeRow, PersonRow } from '../database/tables.ts';
 import type { JsonObject } from '../json.ts';
 import { toStoredDistinctId } from './stored-text.ts';
 
@@ -92,10 +93,11 @@ async function selectPersons(
 }
 
 /** The project's group types by index. */
-export async function listGroupTypes(db: Db, projectId: number): Promise<GroupType[]> {
-  const rows = await db('group_types')
-    .where({ project_id: projectId })
-    .orderBy('group_type_index')
-    .select('group_type_index', 'group_type');
-  return rows.map((row) => ({ index: row.group_type_index, groupType: row.group_type }));
+export async function listGroupTypes(db: Statements, projectId: number): Promise<GroupType[]> {
+  const found: { rows: Pick<GroupTypeRow, 'group_type_index' | 'group_type'>[] } = await db.raw(
+    `SELECT group_type_index, group_type FROM group_types
+     WHERE project_id = ? ORDER BY group_type_index`,
+    [projectId],
+  );
+  return found.rows.map((row) => ({ index: row.group_type_index, groupType: row.group_type }));
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../database/db.ts';
+import type { Statements } from '../database/pipelined-transaction.ts';
 import type { ProjectRow } from '../database/tables.ts';
 import { type Project, toProject, toUser, type User } from './project.ts';
 
@@ -23,8 +24,9 @@ export async function hasProjects(db: Db): Promise<boolean> {
 }
 
 /** The project with this id, or undefined. */
-export async function getProject(db: Db, id: number): Promise<Project | undefined> {
-  const row = await db('projects').where({ id }).first();
+export async function getProject(db: Statements, id: number): Promise<Project | undefined> {
+  const found: { rows: ProjectRow[] } = await db.raw('SELECT * FROM projects WHERE id = ?', [id]);
+  const [row] = found.rows;
   return row === undefined ? undefined : toProject(row);
 }
 

@@ -4,7 +4,7 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
-import { createDb, type Tx } from '../database/db.ts';
+import type { Tx } from '../database/db.ts';
 import { evaluateFlags } from '../evaluation/evaluate-flags.ts';
 import { compilePattern } from '../patterns.ts';
 import { createProject } from '../projects/projects-commands.ts';
@@ -37,6 +37,18 @@ async function keysOn(): Promise<string[]> {
   if (loaded === undefined) throw new Error('The project is missing.');
   const { outcomes } = evaluateFlags(loaded.snapshot, aContext(), { now: NOW });
   return outcomes.filter(({ enabled }) => enabled).map(({ flag }) => flag.key);
+}
+
+/** Until the reader waits for the flags. */
+async function untilHeldUp(): Promise<void> {
+  for (let waiting = 0; waiting === 0; ) {
+    const result: { rows: { waiting: number }[] } = await database.db.raw(
+      `SELECT count(*)::int AS waiting FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'
+         AND query LIKE '%FROM feature_flags%'`,
+    );
+    waiting = result.rows[0]?.waiting ?? 0;
+  }
 }
 
 describe('loadProject', () => {
@@ -90,17 +102,11 @@ describe('loadProject', () => {
   });
 
   it('is all of one moment, whatever is committed while it reads', async () => {
-    const db = createDb(database.connection);
-    const projectRead = new Promise<void>((resolve) => {
-      db.on('query-response', (_rows: unknown, { sql }: { sql: string }) => {
-        if (sql.includes('from "projects"')) resolve();
-      });
-    });
     const { loading } = await write(async (tx) => {
       // Holds the reader up between the project and the flags until this is committed.
       await tx.raw('LOCK TABLE feature_flags IN ACCESS EXCLUSIVE MODE');
-      const started = load(db);
-      await projectRead;
+      const started = load();
+      await untilHeldUp();
       await tx('feature_flags').insert({ project_id: projectId, key: 'late' });
       await raiseProjectRevision(tx, projectId);
       return { loading: started };
@@ -108,7 +114,6 @@ describe('loadProject', () => {
     const loaded = await loading;
     expect(loaded?.project.revision).toBe(1);
     expect(loaded?.flags).toEqual([]);
-    expect((await load(db))?.flags.map(({ key }) => key)).toEqual(['late']);
-    await db.destroy();
+    expect((await load())?.flags.map(({ key }) => key)).toEqual(['late']);
   });
 });

@@ -1,5 +1,6 @@
 import { listCohortDefinitions } from '../cohorts/cohorts-queries.ts';
 import type { Db } from '../database/db.ts';
+import { pipelinedSnapshot } from '../database/pipelined-transaction.ts';
 import type {
   CohortDefinition,
   CompilePattern,
@@ -12,6 +13,9 @@ import { listAllFlags } from '../flags/flags-queries.ts';
 import { type GroupType, listGroupTypes } from '../persons/persons-queries.ts';
 import type { Project } from '../projects/project.ts';
 import { getProject } from '../projects/projects-queries.ts';
+
+/** Far more than ten thousand flags take. */
+const LOAD_MS = 60_000;
 
 /** One revision of a project's configuration, ready to be served. Never changes. */
 export interface ServedProject {
@@ -34,19 +38,16 @@ export async function loadProject(
   compilePattern: CompilePattern,
   now: () => Date,
 ): Promise<ServedProject | undefined> {
-  const loaded = await db.transaction(
-    async (tx) => {
-      // One round trip: every writer waits for this after its commit.
-      const [project, flags, groupTypes, cohorts] = await Promise.all([
-        getProject(tx, projectId),
-        listAllFlags(tx, projectId),
-        listGroupTypes(tx, projectId),
-        listCohortDefinitions(tx, projectId),
-      ]);
-      return project && { project, flags, groupTypes, cohorts };
-    },
-    { isolationLevel: 'repeatable read', readOnly: true },
-  );
+  const loaded = await pipelinedSnapshot(db, LOAD_MS, async (tx) => {
+    // One round trip: every writer waits for this after its commit.
+    const [project, flags, groupTypes, cohorts] = await Promise.all([
+      getProject(tx, projectId),
+      listAllFlags(tx, projectId),
+      listGroupTypes(tx, projectId),
+      listCohortDefinitions(tx, projectId),
+    ]);
+    return project && { project, flags, groupTypes, cohorts };
+  });
   if (loaded === undefined) return undefined;
   const snapshot = prepareSnapshot(toDefinitions(loaded), compilePattern);
   return { ...loaded, snapshot, loadedAt: now() };

@@ -22,7 +22,7 @@ beforeAll(async () => {
   database = await createDisposableDatabase();
   database.db.on('query', ({ sql }: { sql: string }) => {
     if (sql.includes('"api_token" = $1')) lookUps += 1;
-    if (sql.includes('from "feature_flags"')) loads += 1;
+    if (sql.includes('FROM feature_flags')) loads += 1;
   });
 });
 afterAll(() => database.destroy());
