@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type BenchDatabase, type BenchServer, insertFlags } from './database.ts';
 import { type MeasuredProcess, startProcess } from './processes.ts';
 
@@ -6,6 +7,9 @@ export const KEYS = {
   BURGEE_PROJECT_API_KEY: 'phc_benchmarkbenchmarkbenchmark',
   BURGEE_PERSONAL_API_KEY: 'phx_benchmarkbenchmarkbenchmark',
 };
+
+/** A service that is ready has still to give back what its start used. */
+const IDLE_AFTER_MS = 1_000;
 
 /** A Burgee with flags, built and in production mode. */
 export interface MeasuredBurgee extends MeasuredProcess {
@@ -31,6 +35,7 @@ export async function startBurgee(server: BenchServer, flags: number): Promise<M
       },
       '/_readiness',
     );
+    await delay(IDLE_AFTER_MS);
     const idleMemoryMb = await started.memoryMb();
     try {
       const lastFlag = await addFlags(started, database, flags);

@@ -1,3 +1,4 @@
+import { releaseMemory } from './release-memory.ts';
 import type { ProcessHooks } from './run-service.ts';
 
 /** The hooks of the real process. A second request to stop ends it at once. */
@@ -6,6 +7,7 @@ export function processHooks(env: ProcessHooks['env']): ProcessHooks {
     env,
     print: (text) => process.stdout.write(`${text}\n`),
     complain: (text) => process.stderr.write(`${text}\n`),
+    releaseMemory,
     onStop(stop) {
       let isStopping = false;
       const request = () => {

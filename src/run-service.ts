@@ -11,6 +11,8 @@ export interface ProcessHooks {
   readonly print: (text: string) => void;
   /** Prints a problem for a person. */
   readonly complain: (text: string) => void;
+  /** Called once the service is ready, to give back what only the start needed. */
+  readonly releaseMemory: () => void;
   /** Calls back at the first request to stop. */
   readonly onStop: (stop: () => void) => void;
 }
@@ -48,6 +50,7 @@ export async function runService(hooks: ProcessHooks): Promise<number> {
   const url = displayUrl(config.host, service.port);
   const { bootstrapped } = service;
   hooks.print(bootstrapped === null ? laterWelcome(url) : firstWelcome(url, bootstrapped));
+  hooks.releaseMemory();
   await stopRequested;
   hooks.print('Stopping Burgee.');
   await service.stop();
