@@ -74,8 +74,8 @@ export async function pipelinedSnapshot<Result>(
   totalMs: number,
   read: (tx: Statements) => Promise<Result>,
 ): Promise<Result> {
-  const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
-  const { reading } = await onConnection(db, totalMs, begin, async (tx) => {
+  const sql = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+  const { reading } = await onConnection(db, totalMs, { sql, keepsPlans: false }, async (tx) => {
     const sent = read(tx);
     return sendWith({ reading: sent }, sent);
   });
@@ -85,7 +85,7 @@ export async function pipelinedSnapshot<Result>(
 async function onConnection<Result>(
   db: Db,
   totalMs: number,
-  begin: string,
+  begin: Begin,
   work: (tx: Statements) => Promise<Sent<Result>>,
 ): Promise<Result> {
   const connection: unknown = await db.client.acquireConnection();
@@ -105,12 +105,13 @@ async function onConnection<Result>(
 async function run<Result>(
   db: Db,
   client: pg.Client,
-  begin: string,
+  begin: Begin,
   work: (tx: Statements) => Promise<Sent<Result>>,
 ): Promise<Result> {
   const started: Promise<pg.QueryResult>[] = [];
   const failures: unknown[] = [];
   let isEnding = false;
+  let { keepsPlans } = begin;
   const gather = createGathering(client);
   const start = (query: string | pg.QueryConfig): Promise<pg.QueryResult> => {
     gather();
@@ -123,13 +124,18 @@ async function run<Result>(
     return result;
   };
   try {
-    const begun = start(begin);
+    const begun = start(begin.sql);
     const { result, rest } = await work({
       raw(sql, bindings = []) {
         if (isEnding) throw new Error('The transaction has ended.');
         const values = [...bindings];
-        const statement = preparedStatements.get(sql) ?? { text: numberBindings(sql) };
-        return start({ ...statement, values });
+        const prepared = preparedStatements.get(sql);
+        if (keepsPlans !== (prepared !== undefined)) {
+          keepsPlans = !keepsPlans;
+          void start(`SET LOCAL ${keepsPlans ? KEEP_PLANS : FIT_PLANS}`);
+        }
+        if (prepared === undefined) return start({ text: numberBindings(sql), values });
+        return start({ name: prepared.name, text: prepared.text, values });
       },
     });
     isEnding = true;
@@ -164,18 +170,26 @@ function createGathering({ connection: { stream } }: pg.Client): () => void {
   };
 }
 
+/** A plan that was made while a table was empty would go on reading all of it. */
+const PLANNING = ['enable_seqscan = off', 'jit = off'];
+
 /**
- * A transaction like this wants a few rows out of tables of any size. A plan that was made while a
- * table was empty would go on reading all of it, and one that is fitted to its arguments is made
- * anew each time.
+ * A statement that was prepared once keeps the plan that fits any arguments. Others are fitted to
+ * theirs: how many rows a list has decides how lists are joined.
  */
-const PLANNING = ['enable_seqscan = off', 'jit = off', 'plan_cache_mode = force_generic_plan'];
+const KEEP_PLANS = 'plan_cache_mode = force_generic_plan';
+const FIT_PLANS = 'plan_cache_mode = auto';
+
+interface Begin {
+  readonly sql: string;
+  readonly keepsPlans: boolean;
+}
 
 /** Several commands in one message, since none of them has a result that anybody waits for. */
-function beginWithin(limits: TransactionLimits): string {
+function beginWithin(limits: TransactionLimits): Begin {
   const limiting = Object.entries(limitSettings(limits)).map(([name, ms]) => `${name} = ${ms}`);
-  const settings = [...limiting, ...PLANNING].map((setting) => `SET LOCAL ${setting}`);
-  return ['BEGIN', ...settings].join('; ');
+  const settings = [...limiting, ...PLANNING, KEEP_PLANS].map((setting) => `SET LOCAL ${setting}`);
+  return { sql: ['BEGIN', ...settings].join('; '), keepsPlans: true };
 }
 
 /** The statement as PostgreSQL takes it: `$1` for the first `?`, and so on. */

@@ -93,14 +93,16 @@ export function createCommit(options: CommitOptions): CommitRequests {
   /** Takes all events for new ones, unless some were not of late. */
   async function write(events: readonly PreparedEvent[], within: TransactionLimits): Promise<void> {
     await preparePartitions(events);
-    const mayRepeat = now() < repeatsUntil;
+    const startedAt = now();
+    const mayRepeat = startedAt < repeatsUntil;
     try {
       return await tryWrite(events, within, mayRepeat);
     } catch (error) {
       if (mayRepeat || !isRepeat(error)) throw error;
     }
     repeatsUntil = now() + REPEATS_MS;
-    await tryWrite(events, within, true);
+    const leftMs = Math.max(1, within.totalMs - (now() - startedAt));
+    await tryWrite(events, { ...within, totalMs: leftMs }, true);
   }
 
   async function tryWrite(

@@ -111,6 +111,27 @@ describe('changeProject', () => {
     expect(committed).toHaveLength(2);
   });
 
+  it('does not end while its connection waits for the lock, although the change failed', async () => {
+    const sent: string[] = [];
+    const db = createDb(database.connection, 1);
+    db.on('query', ({ sql }: { sql: string }) => sent.push(sql));
+    const failure = new Error('refused before any statement');
+    const holder = await database.db.transaction();
+    await holder('projects').where({ id: projectId }).forUpdate().first();
+    const change = changeProject({ ...changes, db }, projectId, () => Promise.reject(failure));
+    const rejected = expect(change).rejects.toBe(failure);
+    await untilWaitingForALock();
+    expect(sent).toEqual([
+      expect.stringMatching(/^BEGIN/),
+      expect.stringContaining('UPDATE projects SET revision'),
+    ]);
+    await holder.rollback();
+    await rejected;
+    expect(sent[2]).toMatch(/^ROLLBACK/);
+    expect((await db.raw('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    await db.destroy();
+  });
+
   it('tells an outage as unavailable', async () => {
     const db = createDb({ ...database.connection, host: '127.0.0.1', port: 1 });
     const change = changeProject({ ...changes, db }, projectId, async () => {});
@@ -126,3 +147,13 @@ describe('changeProject', () => {
     expect(committed).toEqual([]);
   });
 });
+
+async function untilWaitingForALock(): Promise<void> {
+  for (let waiting = 0; waiting === 0; ) {
+    const result: { rows: { waiting: number }[] } = await database.db.raw(
+      `SELECT count(*)::int AS waiting FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    waiting = result.rows[0]?.waiting ?? 0;
+  }
+}

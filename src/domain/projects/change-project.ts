@@ -26,8 +26,12 @@ export async function changeProject<Result>(
     .transaction(async (tx) => {
       // The server keeps their order: whatever the change sends is done under the lock.
       const raising = raiseProjectRevision(tx, projectId);
-      const [revision, result] = await Promise.all([raising, change(tx)]);
-      return { result, revision };
+      const changing = (async () => change(tx))();
+      // Heard of below. To end the transaction before the lock is had, or refused, would give a
+      // connection that is still waiting for it back to the pool.
+      changing.catch(() => {});
+      const revision = await raising;
+      return { result: await changing, revision };
     })
     .catch((error: unknown) => {
       throw toDomainError(error);
