@@ -13,9 +13,9 @@ export interface ProjectChanges {
  * Runs a change of a project's configuration in one transaction that also raises the revision.
  *
  * The revision is raised first: its row lock puts the writers of a project in line, so that two
- * commands can never wait for each other's rows. Nobody waits for its answer: the first statement of
- * the change goes with it, and what the change does before that is not under the lock. When it
- * returns, the change is committed and this process already serves it.
+ * commands can never wait for each other's rows. The first statement of the change goes with it, and
+ * only what the change does before that is not under the lock. When it returns, the change is
+ * committed and this process already serves it.
  */
 export async function changeProject<Result>(
   changes: ProjectChanges,
