@@ -3,20 +3,15 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { aBuffer, events, insertProject } from '../../../test/event-buffers.ts';
 import type { JsonObject } from '../json.ts';
-import { createEventBuffer } from './event-buffer.ts';
-import { parseCaptureBody } from './parse-capture.ts';
 
 let database: DisposableDatabase;
 let projectId = 0;
 
 beforeAll(async () => {
   database = await createDisposableDatabase();
-  const [project] = await database
-    .db('projects')
-    .insert({ name: 'p', api_token: 't' })
-    .returning('id');
-  projectId = project?.id ?? 0;
+  projectId = await insertProject(database.db);
 });
 afterAll(() => database.destroy());
 
@@ -62,16 +57,10 @@ it.each<[string, number, (at: number) => JsonObject]>([
   async (_what, count, createEvent) => {
     const refused: string[] = [];
     const note = (_fields: object, message: string) => refused.push(message);
-    const buffer = createEventBuffer({
-      db: database.db,
-      flushAfterMs: 0,
-      onGroupTypesAdded: async () => undefined,
-      log: { warn: note, error: note },
-    });
+    const buffer = aBuffer(database.db, { log: { warn: note, error: note } });
     for (let round = 0; round < 2; round += 1) {
       const batch = Array.from({ length: count }, (_, at) => createEvent(at + (round * count) / 2));
-      const context = { path: 'event' as const, receivedAt: new Date() };
-      await buffer.add(projectId, parseCaptureBody({ api_key: 't', batch }, context).events);
+      await buffer.add(projectId, events(...batch));
     }
     expect(refused).toEqual([]);
   },

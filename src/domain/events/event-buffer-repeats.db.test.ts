@@ -3,12 +3,10 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
-import type { JsonObject } from '../json.ts';
+import { aBuffer, events, insertProject } from '../../../test/event-buffers.ts';
+import { untilWaiting } from '../../../test/until-waiting.ts';
 import { getPersonByDistinctId } from '../persons/persons-queries.ts';
-import type { CaptureEvent } from './capture-event.ts';
-import { createEventBuffer, type EventBuffer, type EventBufferOptions } from './event-buffer.ts';
 import { listEvents } from './events-queries.ts';
-import { parseCaptureBody } from './parse-capture.ts';
 
 /** Longer than any memory of a repeat. */
 const LONG_MS = 600_000;
@@ -23,36 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.destroy());
 beforeEach(async () => {
-  projectId = await createProject();
+  projectId = await insertProject(database.db);
 });
-
-async function createProject(): Promise<number> {
-  const [project] = await database
-    .db('projects')
-    .insert({ name: 'p', api_token: `phc_${Math.random()}` })
-    .returning('id');
-  return project?.id ?? 0;
-}
-
-function aBuffer(options: Partial<EventBufferOptions> = {}): EventBuffer {
-  return createEventBuffer({
-    db: database.db,
-    flushAfterMs: 0,
-    onGroupTypesAdded: async () => undefined,
-    log: { warn: () => {}, error: () => {} },
-    ...options,
-  });
-}
-
-function events(...batch: JsonObject[]): CaptureEvent[] {
-  const items = batch.map((item) => ({ event: 'x', distinct_id: 'u', ...item }));
-  const context = { path: 'event' as const, receivedAt: new Date() };
-  return parseCaptureBody({ api_key: 't', batch: items }, context).events;
-}
 
 describe('events that come again', () => {
   it('are stored once and applied once', async () => {
-    const buffer = aBuffer();
+    const buffer = aBuffer(database.db);
     const first = { uuid, properties: { $set: { a: 'old' } } };
     await buffer.add(projectId, events(first));
     await buffer.add(projectId, events({ properties: { $set: { a: 'new' } } }));
@@ -65,7 +39,7 @@ describe('events that come again', () => {
 
   it('are stored once whether or not others came again shortly before', async () => {
     let nowMs = 0;
-    const buffer = aBuffer({ now: () => nowMs });
+    const buffer = aBuffer(database.db, { now: () => nowMs });
     for (const afterMs of [0, 1, 1, LONG_MS, 1]) {
       nowMs += afterMs;
       await buffer.add(projectId, events({ uuid }, { event: 'y' }));
@@ -78,7 +52,7 @@ describe('events that come again', () => {
     const told: number[] = [];
     const trouble: string[] = [];
     const note = (_fields: object, message: string) => trouble.push(message);
-    const buffer = aBuffer({
+    const buffer = aBuffer(database.db, {
       onGroupTypesAdded: async (id) => {
         told.push(id);
         return undefined;
@@ -102,13 +76,13 @@ describe('events that come again', () => {
   });
 
   it('within one request are taken once, the first winning', async () => {
-    await aBuffer().add(projectId, events({ uuid, event: 'a' }, { uuid, event: 'b' }));
+    await aBuffer(database.db).add(projectId, events({ uuid, event: 'a' }, { uuid, event: 'b' }));
     expect(await listEvents(database.db, projectId, { limit: 10 })).toMatchObject([{ event: 'a' }]);
   });
 
   it('in another project are other events', async () => {
-    const buffer = aBuffer();
-    const otherId = await createProject();
+    const buffer = aBuffer(database.db);
+    const otherId = await insertProject(database.db);
     await Promise.all([
       buffer.add(projectId, events({ uuid })),
       buffer.add(otherId, events({ uuid })),
@@ -129,8 +103,8 @@ describe('events that come again', () => {
     const halt = await db.transaction();
     await halt.raw('INSERT INTO event_uuids VALUES (?, ?, now())', [projectId, middle]);
     for (const order of [sent, sent.toReversed()]) {
-      added.push(aBuffer({ log: { warn: note, error: note } }).add(projectId, order));
-      await untilWaiting(added.length);
+      added.push(aBuffer(database.db, { log: { warn: note, error: note } }).add(projectId, order));
+      await untilWaiting(db, added.length);
     }
     await halt.rollback();
     await Promise.all(added);
@@ -138,14 +112,3 @@ describe('events that come again', () => {
     expect(await listEvents(db, projectId, { limit: 100 })).toHaveLength(9);
   });
 });
-
-/** Until so many statements wait for a lock. */
-async function untilWaiting(count: number): Promise<void> {
-  for (let waiting = 0; waiting < count; ) {
-    const result: { rows: { waiting: number }[] } = await database.db.raw(
-      `SELECT count(*)::int AS waiting FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    waiting = result.rows[0]?.waiting ?? 0;
-  }
-}

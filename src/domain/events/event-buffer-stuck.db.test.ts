@@ -3,10 +3,10 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { aBuffer, insertProject } from '../../../test/event-buffers.ts';
 import { createValve } from '../../../test/valve.ts';
 import { createDb, type Tx } from '../database/db.ts';
 import { lockPersons } from '../persons/persons-writes.ts';
-import { createEventBuffer, type EventBufferOptions } from './event-buffer.ts';
 import { listEvents } from './events-queries.ts';
 import { parseCaptureBody } from './parse-capture.ts';
 
@@ -17,23 +17,9 @@ let projectId = 0;
 
 beforeAll(async () => {
   database = await createDisposableDatabase();
-  const [project] = await database
-    .db('projects')
-    .insert({ name: 'p', api_token: 't' })
-    .returning('id');
-  projectId = project?.id ?? 0;
+  projectId = await insertProject(database.db);
 });
 afterAll(() => database.destroy());
-
-function aBuffer(options: Partial<EventBufferOptions>) {
-  return createEventBuffer({
-    db: database.db,
-    flushAfterMs: 0,
-    onGroupTypesAdded: async () => undefined,
-    log: { warn: () => {}, error: () => {} },
-    ...options,
-  });
-}
 
 function anEvent(event: string) {
   const body = { api_key: 't', event, distinct_id: 'u', properties: { $set: { a: 1 } } };
@@ -53,7 +39,7 @@ describe('a commit that cannot get on', () => {
     ['a statement that takes too long', { ...PATIENT, statementMs: 50 }],
     ['everything that takes too long', { ...PATIENT, totalMs: 300 }],
   ])('is refused as unavailable because of %s, and works later', async (name, limits) => {
-    const buffer = aBuffer({ limits });
+    const buffer = aBuffer(database.db, { limits });
     await database.db.transaction(async (tx) => {
       await lockPersons(tx, [projectId]);
       await expect(buffer.add(projectId, anEvent(name))).rejects.toMatchObject({
@@ -82,7 +68,7 @@ describe('a commit that cannot get on', () => {
       ['whose persons', (tx: Tx) => lockPersons(tx, [projectId])],
       ['which', (tx: Tx) => tx('projects').where({ id: projectId }).forUpdate()],
     ])('is refused for the project %s somebody holds, and for no other', async (what, hold) => {
-      const buffer = aBuffer({
+      const buffer = aBuffer(database.db, {
         limits: { ...PATIENT, lockMs: 100 },
         flushAfterMs: 60_000,
         flushMaxEvents: 3,
@@ -115,7 +101,7 @@ describe('a commit that cannot get on', () => {
     it('does not wait for that project again and again, and takes its events later', async () => {
       const lockMs = 5_000;
       let time = 0;
-      const buffer = aBuffer({
+      const buffer = aBuffer(database.db, {
         limits: { ...PATIENT, lockMs },
         flushAfterMs: 0,
         now: () => time,
@@ -143,7 +129,7 @@ describe('a commit that cannot get on', () => {
   it('is refused when the database does not answer, and so is what waits behind it', async () => {
     const valve = await createValve(database.connection);
     const db = createDb(valve.connection, 2);
-    const buffer = aBuffer({ db, limits: { ...PATIENT, totalMs: 500 }, flushMaxEvents: 1 });
+    const buffer = aBuffer(db, { limits: { ...PATIENT, totalMs: 500 }, flushMaxEvents: 1 });
     await buffer.add(projectId, anEvent('before'));
     valve.shut();
     const refused = ['first', 'second', 'third'].map((name) =>

@@ -3,14 +3,12 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { aBuffer, events, insertProject } from '../../../test/event-buffers.ts';
 import { findStoredProperties } from '../../../test/stored-properties.ts';
-import type { JsonObject } from '../json.ts';
 import { getPersonByDistinctId } from '../persons/persons-queries.ts';
 import { lockPersons } from '../persons/persons-writes.ts';
 import type { CaptureEvent } from './capture-event.ts';
-import { createEventBuffer, type EventBuffer, type EventBufferOptions } from './event-buffer.ts';
 import { listEvents } from './events-queries.ts';
-import { parseCaptureBody } from './parse-capture.ts';
 
 /** Long enough that no commit starts by age while a test runs. */
 const NEVER_MS = 600_000;
@@ -23,28 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.destroy());
 beforeEach(async () => {
-  const [project] = await database
-    .db('projects')
-    .insert({ name: 'p', api_token: `phc_${Math.random()}` })
-    .returning('id');
-  projectId = project?.id ?? 0;
+  projectId = await insertProject(database.db);
 });
-
-function aBuffer(options: Partial<EventBufferOptions> = {}): EventBuffer {
-  return createEventBuffer({
-    db: database.db,
-    flushAfterMs: 0,
-    onGroupTypesAdded: async () => undefined,
-    log: { warn: () => {}, error: () => {} },
-    ...options,
-  });
-}
-
-function events(...batch: JsonObject[]): CaptureEvent[] {
-  const items = batch.map((item) => ({ event: 'x', distinct_id: 'u', ...item }));
-  const context = { path: 'event' as const, receivedAt: new Date() };
-  return parseCaptureBody({ api_key: 't', batch: items }, context).events;
-}
 
 function poisoned(): CaptureEvent[] {
   return events({}).map((event) => ({ ...event, properties: { bad: 'a\0b' } }));
@@ -61,7 +39,7 @@ async function whileBlocked(use: () => Promise<void>): Promise<void> {
 describe('a commit', () => {
   it('holds the events, their persons and their groups', async () => {
     const groupTypesAdded: number[] = [];
-    const buffer = aBuffer({
+    const buffer = aBuffer(database.db, {
       onGroupTypesAdded: async (id, tx) => {
         const types = 'SELECT 1 FROM group_types WHERE project_id = ?';
         expect((await tx.raw(types, [id])).rows).toHaveLength(1);
@@ -107,7 +85,7 @@ describe('a commit', () => {
       { event: 'NULL', distinct_id: 'NULL', properties: {} },
       { event: ' ', distinct_id: '{}', properties: { $groups: { [strange]: strange } } },
     );
-    await aBuffer().add(projectId, sent);
+    await aBuffer(database.db).add(projectId, sent);
     const stored = await listEvents(database.db, projectId, { distinctId: strange, limit: 5 });
     const clean = strange.replace('\0', '\ufffd').replace('\ud800', '\ufffd');
     expect(stored).toMatchObject([
@@ -120,7 +98,7 @@ describe('a commit', () => {
 
   it('stores times of every year that capture accepts', async () => {
     const times = ['0000-06-01T00:00:00Z', '0099-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z'];
-    await aBuffer().add(projectId, events(...times.map((timestamp) => ({ timestamp }))));
+    await aBuffer(database.db).add(projectId, events(...times.map((timestamp) => ({ timestamp }))));
     const stored = await listEvents(database.db, projectId, { limit: 5 });
     expect(stored.map(({ timestamp }) => timestamp)).toEqual(
       times.map((time) => new Date(time)).toReversed(),
@@ -129,7 +107,7 @@ describe('a commit', () => {
 
   it('leaves out events that decline the person they are about, and strips the others', async () => {
     const off = { $process_person_profile: false };
-    await aBuffer().add(
+    await aBuffer(database.db).add(
       projectId,
       events(
         { event: '$identify', properties: off },
@@ -143,7 +121,7 @@ describe('a commit', () => {
   });
 
   it('has nothing to wait for when no event is left', async () => {
-    const buffer = aBuffer({ flushAfterMs: NEVER_MS });
+    const buffer = aBuffer(database.db, { flushAfterMs: NEVER_MS });
     await buffer.add(projectId, []);
     await buffer.add(
       projectId,
@@ -153,7 +131,7 @@ describe('a commit', () => {
   });
 
   it('starts at once when enough events wait, and never splits a request', async () => {
-    const buffer = aBuffer({ flushAfterMs: NEVER_MS, flushMaxEvents: 2 });
+    const buffer = aBuffer(database.db, { flushAfterMs: NEVER_MS, flushMaxEvents: 2 });
     const first = buffer.add(projectId, events({}));
     expect(buffer.depth()).toBe(1);
     await Promise.all([first, buffer.add(projectId, events({}, {}, {}))]);
@@ -163,7 +141,7 @@ describe('a commit', () => {
 
 it('begins the next commit once everybody who was answered is back, and not before', async () => {
   let time = 0;
-  const buffer = aBuffer({ flushAfterMs: 60_000, now: () => time });
+  const buffer = aBuffer(database.db, { flushAfterMs: 60_000, now: () => time });
   const first = buffer.add(projectId, events({}));
   time = 60_000;
   await Promise.all([first, buffer.add(projectId, events({}))]);
@@ -177,7 +155,7 @@ it('begins the next commit once everybody who was answered is back, and not befo
 describe('a request that cannot be stored', () => {
   it('is refused alone, wherever it stands among others', async () => {
     for (const guilty of [0, 3, 6]) {
-      const buffer = aBuffer({ flushAfterMs: NEVER_MS, flushMaxEvents: 7 });
+      const buffer = aBuffer(database.db, { flushAfterMs: NEVER_MS, flushMaxEvents: 7 });
       const outcomes = await Promise.allSettled(
         Array.from({ length: 7 }, (_, index) =>
           buffer.add(
@@ -206,13 +184,13 @@ describe('a request that cannot be stored', () => {
   });
 
   it('of a project that does not exist is refused', async () => {
-    await expect(aBuffer().add(2_000_000_000, events({}))).rejects.toThrow(
+    await expect(aBuffer(database.db).add(2_000_000_000, events({}))).rejects.toThrow(
       'invalid event could not be processed',
     );
   });
 
   it('leaves nothing behind when what follows in its commit fails', async () => {
-    const buffer = aBuffer({
+    const buffer = aBuffer(database.db, {
       onGroupTypesAdded: () => Promise.reject(new Error('the hook failed')),
     });
     const sent = events({ properties: { $groups: { company: 'a' }, $set: { a: 1 } } });
@@ -224,7 +202,7 @@ describe('a request that cannot be stored', () => {
 
 describe('a full or closed buffer', () => {
   it('lets no request in until there is room again', async () => {
-    const buffer = aBuffer({ bufferMaxEvents: 3 });
+    const buffer = aBuffer(database.db, { bufferMaxEvents: 3 });
     const waiting: Promise<void>[] = [];
     await whileBlocked(async () => {
       waiting.push(buffer.add(projectId, events({})), buffer.add(projectId, events({}, {})));
@@ -240,7 +218,7 @@ describe('a full or closed buffer', () => {
   });
 
   it('commits what it has when it closes, and refuses what comes later', async () => {
-    const buffer = aBuffer({ flushAfterMs: NEVER_MS, flushMaxEvents: 3 });
+    const buffer = aBuffer(database.db, { flushAfterMs: NEVER_MS, flushMaxEvents: 3 });
     const added = [events({}, {}), events({}), events({})].map((sent) =>
       buffer.add(projectId, sent),
     );
@@ -249,7 +227,7 @@ describe('a full or closed buffer', () => {
     await Promise.all(added);
     expect(await listEvents(database.db, projectId, { limit: 10 })).toHaveLength(4);
     await expect(buffer.add(projectId, events({}))).rejects.toMatchObject({ kind: 'unavailable' });
-    await aBuffer().close();
+    await aBuffer(database.db).close();
   });
 });
 
@@ -257,7 +235,7 @@ it('tries a commit that lost a race again, but not for ever', async () => {
   const warnings: string[] = [];
   let losses = 0;
   let attempts = 0;
-  const buffer = aBuffer({
+  const buffer = aBuffer(database.db, {
     log: { warn: (_fields, message) => warnings.push(message), error: () => {} },
     onGroupTypesAdded: async (_id, tx) => {
       attempts += 1;

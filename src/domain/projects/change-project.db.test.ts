@@ -3,6 +3,7 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { untilWaiting } from '../../../test/until-waiting.ts';
 import { createDb, type Tx } from '../database/db.ts';
 import { changeProject, type ProjectChanges } from './change-project.ts';
 import { createProject } from './projects-commands.ts';
@@ -120,7 +121,7 @@ describe('changeProject', () => {
     await holder('projects').where({ id: projectId }).forUpdate().first();
     const change = changeProject({ ...changes, db }, projectId, () => Promise.reject(failure));
     const rejected = expect(change).rejects.toBe(failure);
-    await untilWaitingForALock();
+    await untilWaiting(database.db);
     expect(sent).toEqual([
       expect.stringMatching(/^BEGIN/),
       expect.stringContaining('UPDATE projects SET revision'),
@@ -147,13 +148,3 @@ describe('changeProject', () => {
     expect(committed).toEqual([]);
   });
 });
-
-async function untilWaitingForALock(): Promise<void> {
-  for (let waiting = 0; waiting === 0; ) {
-    const result: { rows: { waiting: number }[] } = await database.db.raw(
-      `SELECT count(*)::int AS waiting FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    waiting = result.rows[0]?.waiting ?? 0;
-  }
-}

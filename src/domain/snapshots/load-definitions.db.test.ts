@@ -4,6 +4,7 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { untilWaiting } from '../../../test/until-waiting.ts';
 import type { Tx } from '../database/db.ts';
 import { evaluateFlags } from '../evaluation/evaluate-flags.ts';
 import { compilePattern } from '../patterns.ts';
@@ -37,18 +38,6 @@ async function keysOn(): Promise<string[]> {
   if (loaded === undefined) throw new Error('The project is missing.');
   const { outcomes } = evaluateFlags(loaded.snapshot, aContext(), { now: NOW });
   return outcomes.filter(({ enabled }) => enabled).map(({ flag }) => flag.key);
-}
-
-/** Until the reader waits for the flags. */
-async function untilHeldUp(): Promise<void> {
-  for (let waiting = 0; waiting === 0; ) {
-    const result: { rows: { waiting: number }[] } = await database.db.raw(
-      `SELECT count(*)::int AS waiting FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'
-         AND query LIKE '%FROM feature_flags%'`,
-    );
-    waiting = result.rows[0]?.waiting ?? 0;
-  }
 }
 
 describe('loadProject', () => {
@@ -106,7 +95,7 @@ describe('loadProject', () => {
       // Holds the reader up between the project and the flags until this is committed.
       await tx.raw('LOCK TABLE feature_flags IN ACCESS EXCLUSIVE MODE');
       const started = load();
-      await untilHeldUp();
+      await untilWaiting(database.db);
       await tx('feature_flags').insert({ project_id: projectId, key: 'late' });
       await raiseProjectRevision(tx, projectId);
       return { loading: started };
