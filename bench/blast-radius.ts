@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countAudience } from '../src/domain/audience/count-audience.ts';
 import { prepareAudience } from '../src/domain/audience/prepare-audience.ts';
+import type { JsonObject, JsonValue } from '../src/domain/common/json.ts';
 import { createDb, type Db } from '../src/domain/database/db.ts';
-import { startEmbeddedPostgres } from '../src/domain/database/embedded-postgres.ts';
 import { migrateToLatest } from '../src/domain/database/migrate.ts';
-import { prepareSnapshot } from '../src/domain/evaluation/prepare.ts';
-import type { JsonObject, JsonValue } from '../src/domain/json.ts';
-import { compilePattern } from '../src/domain/patterns.ts';
+import { prepareSnapshot } from '../src/domain/evaluation/prepare/prepare.ts';
 import { createProject } from '../src/domain/projects/projects-commands.ts';
+import { compilePattern } from '../src/domain/targeting/patterns.ts';
+import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
 
 /** Counts whom a condition reaches among a million persons: `npm run bench:blast`. */
 

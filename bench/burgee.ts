@@ -26,7 +26,7 @@ export async function startBurgee(server: BenchServer, flags: number): Promise<M
   const database = await server.createDatabase();
   try {
     const started = await startProcess(
-      'dist/src/main.js',
+      'dist/src/process/main.js',
       {
         ...KEYS,
         LOG_LEVEL: 'warn',

@@ -28,7 +28,7 @@ const RATIO_OF_SINGLES = 0.2;
 export async function benchCapture(): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'burgee-bench-'));
   const burgee = await startProcess(
-    'dist/src/main.js',
+    'dist/src/process/main.js',
     { ...KEYS, BURGEE_DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn', DATABASE_URL: '' },
     '/_readiness',
     false,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createDb, type Db } from '../src/domain/database/db.ts';
-import { startEmbeddedPostgres } from '../src/domain/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
 import { createTemporaryFolder } from '../test/temporary-folder.ts';
 
 /** A PostgreSQL server beside the benchmark, on the benchmark's core. */

@@ -1,6 +1,6 @@
-import type { FlagDefinition } from '../src/domain/evaluation/definitions.ts';
-import { prepareSnapshot } from '../src/domain/evaluation/prepare.ts';
-import type { Snapshot } from '../src/domain/evaluation/snapshot.ts';
+import type { FlagDefinition } from '../src/domain/evaluation/model/definitions.ts';
+import type { Snapshot } from '../src/domain/evaluation/model/snapshot.ts';
+import { prepareSnapshot } from '../src/domain/evaluation/prepare/prepare.ts';
 import { aCondition, aContext, aFlag, aProject, compileTestPattern } from '../test/builders.ts';
 
 const PROPERTIES = 20;

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { DrawMaker } from '../src/domain/evaluation/draws.ts';
-import { evaluateFlags } from '../src/domain/evaluation/evaluate-flags.ts';
-import { hash } from '../src/domain/evaluation/hash.ts';
-import type { Snapshot } from '../src/domain/evaluation/snapshot.ts';
+import { DrawMaker } from '../src/domain/evaluation/bucketing/draws.ts';
+import { hash } from '../src/domain/evaluation/bucketing/hash.ts';
+import { evaluateFlags } from '../src/domain/evaluation/match/evaluate-flags.ts';
+import type { Snapshot } from '../src/domain/evaluation/model/snapshot.ts';
 import { bestOf, type Contender } from './best-of.ts';
 import { benchKey, createPersons, prepareProject, writeDefinitions } from './engine-projects.ts';
 

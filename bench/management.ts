@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/app/config.ts';
+import { openDatabase } from '../src/app/open-database.ts';
 import type { Db } from '../src/domain/database/db.ts';
-import { openDatabase } from '../src/open-database.ts';
 import { type MeasuredProcess, startProcess } from './processes.ts';
 
 /** How long one kind of management call took. */
@@ -27,7 +27,7 @@ export async function benchManagement(): Promise<ManagementResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'burgee-bench-'));
   const env = { BURGEE_DATA_DIR: join(folder, 'data'), DATABASE_URL: '', LOG_LEVEL: 'warn' };
   const burgee = await startProcess(
-    'dist/src/main.js',
+    'dist/src/process/main.js',
     { ...env, BURGEE_PERSONAL_API_KEY: PERSONAL_API_KEY },
     '/_readiness',
     false,

@@ -64,7 +64,7 @@ try {
 async function createSubject(on: BenchServer, persons: number): Promise<Subject> {
   const database = await on.createDatabase();
   const env = { ...KEYS, DATABASE_URL: database.url, LOG_LEVEL: 'warn' };
-  const first = await startProcess('dist/src/main.js', env, '/_readiness', false);
+  const first = await startProcess('dist/src/process/main.js', env, '/_readiness', false);
   await first.stop();
   await insertFlags(database, FLAGS);
   const startedAt = performance.now();
@@ -74,7 +74,7 @@ async function createSubject(on: BenchServer, persons: number): Promise<Subject>
   console.log(
     `${persons} persons and ${persons * DAYS_OF_EVENTS} events stored in ${seconds.toFixed(0)} s`,
   );
-  const burgee = await startProcess('dist/src/main.js', env, '/_readiness', false);
+  const burgee = await startProcess('dist/src/process/main.js', env, '/_readiness', false);
   return { persons, burgee, database, rounds: { evaluation: [], capture: [] } };
 }
 

@@ -1,7 +1,7 @@
 import { PostHog } from 'posthog-node';
-import { evaluateFlags } from '../src/domain/evaluation/evaluate-flags.ts';
-import { prepareSnapshot } from '../src/domain/evaluation/prepare.ts';
-import { compilePattern } from '../src/domain/patterns.ts';
+import { evaluateFlags } from '../src/domain/evaluation/match/evaluate-flags.ts';
+import { prepareSnapshot } from '../src/domain/evaluation/prepare/prepare.ts';
+import { compilePattern } from '../src/domain/targeting/patterns.ts';
 import { aContext, aFlag, aProject } from '../test/builders.ts';
 
 /** How many times a second all flags are decided for one person. */

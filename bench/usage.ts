@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionParts, createDb, type Db } from '../src/domain/database/db.ts';
-import { startEmbeddedPostgres } from '../src/domain/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
 import { type MeasuredProcess, startProcess } from './processes.ts';
 
 /**
@@ -37,7 +37,7 @@ const postgres = await startEmbeddedPostgres({
   mode: 'serve',
 });
 const burgee = await startProcess(
-  'dist/src/main.js',
+  'dist/src/process/main.js',
   { ...KEYS, DATABASE_URL: urlOf(postgres.connection), LOG_LEVEL: 'warn' },
   '/_readiness',
 );

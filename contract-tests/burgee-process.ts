@@ -23,9 +23,9 @@ const READY = /Burgee is ready at (\S+)/;
 
 const running = new Set<ChildProcess>();
 
-/** Runs `src/main.ts` with these variables and no others of Burgee's. */
+/** Runs `src/process/main.ts` with these variables and no others of Burgee's. */
 export function startBurgeeProcess(env: Readonly<Record<string, string>>): BurgeeProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/process/main.ts'], {
     cwd: REPOSITORY,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'test', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

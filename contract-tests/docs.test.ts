@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/app/config.ts';
 import { readContract } from './contract.ts';
 import { codesOfExamples, codesOfSource } from './docs/error-codes.ts';
 import {

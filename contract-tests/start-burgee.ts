@@ -1,6 +1,6 @@
-import { type Config, readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/app/config.ts';
+import { startService } from '../src/app/service.ts';
 import { type ConnectionParts, createDb, type Db } from '../src/domain/database/db.ts';
-import { startService } from '../src/service.ts';
 import { createDisposableDatabase } from '../test/disposable-database.ts';
 import { createHttpClient, type HttpReply, type SendRequest } from './http.ts';
 import {

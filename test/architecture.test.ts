@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const CHANGE_LISTENER = 'src/domain/snapshots/change-listener.ts';
 const LINES_MAX = 300;
+const FILES_MAX = 14;
 
 /** One file, by its path from the root of the checkout. */
 interface SourceFile {
@@ -66,80 +68,125 @@ function nounOf(path: string): string {
   return /^src\/domain\/[^/]+\//.exec(path)?.[0] ?? '';
 }
 
-const SHELL_PACKAGES = ['@hapi/hapi', 'openapi-backend', 'openapi-types', 'ajv', 'ajv-formats'];
-const SHARED_VALUES = isOneOf('src/domain/errors.ts', 'src/domain/access.ts', 'src/domain/json.ts');
-/** What any part of the domain may use: plain helpers that lie beside the nouns. */
-const isDomainRoot = (name: string) => /^src\/domain\/[^/]+\.ts$/.test(name);
+const HTTP_PACKAGES = ['@hapi/hapi', 'openapi-backend', 'openapi-types', 'ajv', 'ajv-formats'];
+const JSON_TYPES = 'src/domain/common/json.ts';
+const isShared = isIn('domain/common');
+const isEngine = isIn('domain/evaluation');
 
+/** Rooms from the top of the house to the bottom; each may import what its rule allows. */
 const rules: readonly Rule[] = [
   {
-    title: 'the HTTP shell knows no handler, no database and of the domain only shared values',
-    files: /^src\/server\/(?!operation\.ts)/,
+    title: 'the HTTP side knows no handler, no database and of the domain only shared values',
+    files: /^src\/http\//,
     allows: (name) =>
       isNode(name) ||
-      isIn('server')(name) ||
-      SHARED_VALUES(name) ||
-      isOneOf(...SHELL_PACKAGES, 'yaml', 'prom-client')(name),
-  },
-  {
-    title: 'the types of operations come from the generated contract and shared values',
-    files: /^src\/server\/operation\.ts$/,
-    allows: (name) =>
-      isNode(name) || name === 'generated/api.ts' || isIn('server')(name) || SHARED_VALUES(name),
+      isIn('http', 'operations')(name) ||
+      isShared(name) ||
+      isOneOf(...HTTP_PACKAGES, 'yaml', 'prom-client')(name),
   },
   {
     title: 'handlers know the types of operations and the domain, but hear of no change',
     files: /^src\/handlers\//,
     allows: (name) =>
       isNode(name) ||
-      name === 'src/server/operation.ts' ||
-      isIn('handlers')(name) ||
-      (name.startsWith('src/domain/') && name !== 'src/domain/snapshots/change-listener.ts'),
+      isIn('handlers', 'operations')(name) ||
+      (name.startsWith('src/domain/') && name !== CHANGE_LISTENER),
   },
   {
-    title: 'the engine knows itself, JSON and node:crypto',
-    files: /^src\/domain\/evaluation\//,
+    title: 'what HTTP and handlers share comes from the generated contract and shared values',
+    files: /^src\/operations\//,
     allows: (name) =>
-      isIn('domain/evaluation')(name) || isOneOf('src/domain/json.ts', 'node:crypto')(name),
+      isNode(name) || name === 'generated/api.ts' || isIn('operations')(name) || isShared(name),
   },
   {
     title: 'snapshots know the engine, the database and what nouns can be asked, and no command',
     files: /^src\/domain\/snapshots\//,
-    allows: (name) =>
-      isIn('domain')(name) && !/-commands\.ts$/.test(name) ? true : isLibrary(name),
+    allows: (name) => (isIn('domain')(name) ? !/-commands\.ts$/.test(name) : isLibrary(name)),
   },
   {
     title:
       'a noun knows itself, the database, the engine, and of others their types, queries and writes',
-    files: /^src\/domain\/(?!evaluation\/|snapshots\/|database\/)[^/]+\//,
+    files: /^src\/domain\/(?!evaluation\/|snapshots\/|database\/|common\/|targeting\/)[^/]+\//,
     allows: (name, path) =>
       isLibrary(name) ||
-      isDomainRoot(name) ||
-      isIn('domain/database', 'domain/evaluation')(name) ||
       name.startsWith(nounOf(path)) ||
       (isIn('domain')(name) && !isIn('domain/snapshots')(name) && !/-commands\.ts$/.test(name)),
+  },
+  {
+    title: 'rules about targeting know the engine and shared values',
+    files: /^src\/domain\/targeting\//,
+    allows: (name) =>
+      isLibrary(name) || isIn('domain/targeting')(name) || isEngine(name) || isShared(name),
+  },
+  {
+    title: 'the engine knows itself, JSON and node:crypto',
+    files: /^src\/domain\/evaluation\//,
+    allows: (name) => isEngine(name) || isOneOf(JSON_TYPES, 'node:crypto')(name),
+  },
+  {
+    title: 'matching does not know how definitions are prepared',
+    files: /^src\/domain\/evaluation\/match\//,
+    allows: (name) => !isIn('domain/evaluation/prepare')(name),
+  },
+  {
+    title: 'the values and the bucketing of the engine know nothing above them',
+    files: /^src\/domain\/evaluation\/(?:values|bucketing)\//,
+    allows: (name) =>
+      isIn('domain/evaluation/values', 'domain/evaluation/bucketing')(name) ||
+      isOneOf(JSON_TYPES, 'node:crypto')(name),
   },
   {
     title: 'the database knows no noun',
     files: /^src\/domain\/database\//,
     allows: (name) =>
       isLibrary(name) ||
-      isDomainRoot(name) ||
+      isShared(name) ||
       isIn('domain/database')(name) ||
       name === 'migrations/index.ts',
   },
   {
-    title: 'what lies beside the nouns knows nothing but itself',
-    files: /^src\/domain\/[^/]+\.ts$/,
-    allows: (name) => isLibrary(name) || isDomainRoot(name) || isIn('domain/evaluation')(name),
+    title: 'shared values know nothing but themselves',
+    files: /^src\/domain\/common\//,
+    allows: (name) => isLibrary(name) || isShared(name),
+  },
+  {
+    title: 'the embedded PostgreSQL knows nothing of what is stored in it',
+    files: /^src\/embedded-postgres\//,
+    allows: (name) => isLibrary(name) || isIn('embedded-postgres')(name),
   },
 ];
 
-/** Packages and modules of Node that are not the HTTP shell's. */
+/** Packages and modules of Node that are not for the HTTP side alone. */
 function isLibrary(name: string): boolean {
   return (
-    !name.startsWith('src/') && !name.startsWith('generated/') && !SHELL_PACKAGES.includes(name)
+    !name.startsWith('src/') && !name.startsWith('generated/') && !HTTP_PACKAGES.includes(name)
   );
+}
+
+/** What each file or folder imports, by its name. */
+type Graph = ReadonlyMap<string, ReadonlySet<string>>;
+
+function graphOf(nameOf: (path: string) => string): Graph {
+  const graph = new Map<string, Set<string>>();
+  for (const { path, imports } of shipped) {
+    const from = nameOf(path);
+    const targets = graph.get(from) ?? new Set();
+    graph.set(from, targets);
+    for (const name of imports) {
+      if (name.startsWith('src/') && nameOf(name) !== from) targets.add(nameOf(name));
+    }
+  }
+  return graph;
+}
+
+/** What is part of a circle: whatever is left once nothing can be taken away from the ends. */
+function circlesOf(graph: Graph): string[] {
+  const left = new Map([...graph].map(([name, targets]) => [name, new Set(targets)]));
+  for (;;) {
+    const ends = [...left].filter(([, targets]) => ![...targets].some((name) => left.has(name)));
+    if (ends.length === 0) return [...left.keys()];
+    for (const [name] of ends) left.delete(name);
+  }
 }
 
 describe('imports', () => {
@@ -153,6 +200,16 @@ describe('imports', () => {
       expect(broken).toEqual([]);
     });
   }
+
+  it('make no circle of files', () => {
+    expect(circlesOf(graphOf((path) => path))).toEqual([]);
+  });
+
+  it('make no circle of folders', () => {
+    // The rooms of the HTTP side get their order with the request pipeline.
+    const roomOf = (path: string) => dirname(path).replace(/^(src\/http)\/.*/, '$1');
+    expect(circlesOf(graphOf(roomOf))).toEqual([]);
+  });
 
   it('are found by the pattern that looks for them', () => {
     const text = [
@@ -175,13 +232,12 @@ describe('imports', () => {
 
   it('of the generated types happen in one file', () => {
     const importers = shipped.filter(({ imports }) => imports.includes('generated/api.ts'));
-    expect(importers.map(({ path }) => path)).toEqual(['src/server/operation.ts']);
+    expect(importers.map(({ path }) => path)).toEqual(['src/operations/operation.ts']);
   });
 
   it('of the pipeline of changes happen in the service only', () => {
-    const listener = 'src/domain/snapshots/change-listener.ts';
-    const importers = shipped.filter(({ imports }) => imports.includes(listener));
-    expect(importers.map(({ path }) => path)).toEqual(['src/service.ts']);
+    const importers = shipped.filter(({ imports }) => imports.includes(CHANGE_LISTENER));
+    expect(importers.map(({ path }) => path)).toEqual(['src/app/service.ts']);
   });
 
   it('of black-box tests reach the service, the command line and the database, and no rule', () => {
@@ -190,7 +246,7 @@ describe('imports', () => {
       .flatMap(({ path, imports }) =>
         imports
           .filter((name) => name.startsWith('src/') && !isIn('domain/database', 'cli')(name))
-          .filter((name) => !isOneOf('src/service.ts', 'src/config.ts')(name))
+          .filter((name) => !isOneOf('src/app/service.ts', 'src/app/config.ts')(name))
           .map((name) => `${path} imports ${name}`),
       );
     expect(broken).toEqual([]);
@@ -200,7 +256,7 @@ describe('imports', () => {
 describe('the source', () => {
   it('reads the environment in one place', () => {
     const readers = shipped.filter(({ text }) => /\bprocess\.env\b/.test(text));
-    const allowed = ['src/config.ts', 'src/main.ts', 'src/cli/main.ts'];
+    const allowed = ['src/app/config.ts', 'src/process/main.ts', 'src/cli/main.ts'];
     expect(readers.map(({ path }) => path).filter((path) => !allowed.includes(path))).toEqual([]);
   });
 
@@ -209,6 +265,15 @@ describe('the source', () => {
       .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
       .filter(({ lines }) => lines >= LINES_MAX);
     expect(long).toEqual([]);
+  });
+
+  it(`has no folder of more than ${FILES_MAX} files`, () => {
+    const counts = new Map<string, number>();
+    for (const { path } of shipped) {
+      const folder = dirname(path);
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > FILES_MAX)).toEqual([]);
   });
 
   it('mentions nothing that lies outside the checkout', () => {

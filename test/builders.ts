@@ -1,14 +1,17 @@
-import type { EvaluationContext, StoredData } from '../src/domain/evaluation/context.ts';
+import type { JsonObject } from '../src/domain/common/json.ts';
+import {
+  type EvaluationOptions,
+  evaluateFlags,
+} from '../src/domain/evaluation/match/evaluate-flags.ts';
+import type { EvaluationContext, StoredData } from '../src/domain/evaluation/model/context.ts';
 import type {
   CohortDefinition,
   CompilePattern,
   FlagDefinition,
   ProjectDefinitions,
-} from '../src/domain/evaluation/definitions.ts';
-import { type EvaluationOptions, evaluateFlags } from '../src/domain/evaluation/evaluate-flags.ts';
-import { prepareSnapshot } from '../src/domain/evaluation/prepare.ts';
-import type { Outcome } from '../src/domain/evaluation/snapshot.ts';
-import type { JsonObject } from '../src/domain/json.ts';
+} from '../src/domain/evaluation/model/definitions.ts';
+import type { Outcome } from '../src/domain/evaluation/model/snapshot.ts';
+import { prepareSnapshot } from '../src/domain/evaluation/prepare/prepare.ts';
 
 /** A condition set that everyone matches. */
 export function aCondition(overrides: JsonObject = {}): JsonObject {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { type ConnectionParts, createDb } from '../src/domain/database/db.ts';
+import { migrateToLatest } from '../src/domain/database/migrate.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../src/domain/database/embedded-postgres.ts';
-import { migrateToLatest } from '../src/domain/database/migrate.ts';
+} from '../src/embedded-postgres/embedded-postgres.ts';
 import { quietLog } from './postgres-log.ts';
 import { createTemporaryFolder } from './temporary-folder.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { ConnectionParts } from '../src/domain/database/db.ts';
-import type { LaunchMode } from '../src/domain/database/embedded-options.ts';
+import type { LaunchMode } from '../src/embedded-postgres/install/options.ts';
 
 /** One thing that a Burgee stand-in said. */
 export interface SpawnedEvent {

@@ -1,12 +1,12 @@
-import type { Db } from '../src/domain/database/db.ts';
-import type { CaptureEvent } from '../src/domain/events/capture-event.ts';
 import {
   createEventBuffer,
   type EventBuffer,
   type EventBufferOptions,
-} from '../src/domain/events/event-buffer.ts';
-import { parseCaptureBody } from '../src/domain/events/parse-capture.ts';
-import type { JsonObject } from '../src/domain/json.ts';
+} from '../src/domain/capture/commit/event-buffer.ts';
+import type { CaptureEvent } from '../src/domain/capture/parse/capture-event.ts';
+import { parseCaptureBody } from '../src/domain/capture/parse/parse-capture.ts';
+import type { JsonObject } from '../src/domain/common/json.ts';
+import type { Db } from '../src/domain/database/db.ts';
 
 /** A project that only events are stored for; returns its id. */
 export async function insertProject(db: Db): Promise<number> {

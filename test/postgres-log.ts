@@ -1,4 +1,4 @@
-import type { LaunchLog } from '../src/domain/database/embedded-options.ts';
+import type { LaunchLog } from '../src/embedded-postgres/install/options.ts';
 
 /** Passes over what the launcher reports; a start that fails throws anyway. */
 export const quietLog: LaunchLog = { info: () => {}, warn: () => {}, error: () => {} };

@@ -1,7 +1,7 @@
+import { prepareEvents, writeEvents } from '../src/domain/capture/commit/events-writes.ts';
+import type { CaptureEvent } from '../src/domain/capture/parse/capture-event.ts';
 import type { Statements } from '../src/domain/database/pipelined-transaction.ts';
-import type { CaptureEvent } from '../src/domain/events/capture-event.ts';
-import { prepareEvents, writeEvents } from '../src/domain/events/events-writes.ts';
-import { FullProjects } from '../src/domain/usage/full-projects.ts';
+import { FullProjects } from '../src/domain/usage/flags/full-projects.ts';
 
 /** Stores the events of a project where nobody evaluates, so that nobody is told of group types. */
 export async function storeEvents(

@@ -1,5 +1,5 @@
 import type { Db } from '../src/domain/database/db.ts';
-import { createStoredDataLoader } from '../src/domain/persons/stored-data-loader.ts';
+import { createStoredDataLoader } from '../src/domain/persons/stored-data/stored-data-loader.ts';
 
 /** What evaluation would find stored of one person and of some groups. */
 export async function findStoredProperties(

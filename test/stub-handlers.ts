@@ -1,5 +1,5 @@
-import type { Handlers } from '../src/server/operation.ts';
-import { readPackageFile } from '../src/server/package-root.ts';
+import { readPackageFile } from '../src/domain/common/package-root.ts';
+import type { Handlers } from '../src/operations/operation.ts';
 
 /** Handlers for a test of the shell: these, and for every other operation one that fails. */
 export function handlersWith(own: Partial<Handlers>): Handlers {

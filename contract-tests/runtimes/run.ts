@@ -12,7 +12,7 @@ import { LTS_LINES, QUICK_EXCLUDES, QUICK_TESTS } from './lines.ts';
  * same node_modules. `-- --quick` runs the part that depends on the runtime; majors choose among the
  * lines (`-- --quick 26`). The last line is `N passed, N failed`, over all of them.
  */
-const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
+const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const VITEST = join(REPOSITORY, 'node_modules/vitest/vitest.mjs');
 
 interface Counts {

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../app/config.ts';
+import { openDatabase } from '../app/open-database.ts';
 import type { Db } from '../domain/database/db.ts';
 import { migrateToLatest } from '../domain/database/migrate.ts';
-import { openDatabase } from '../open-database.ts';
 
 /** What a command works with. */
 export interface CliContext {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SCOPES } from '../domain/access.ts';
+import { SCOPES } from '../domain/common/access.ts';
 import {
   createPersonalApiKey,
   revokePersonalApiKey,

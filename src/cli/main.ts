@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { readPackageFile } from '../server/package-root.ts';
-import { outliveReaders } from '../standard-output.ts';
+import { readPackageFile } from '../domain/common/package-root.ts';
+import { outliveReaders } from '../process/standard-output.ts';
 import { runCli } from './program.ts';
 
 const { version }: { version: string } = JSON.parse(readPackageFile('package.json'));

@@ -1,6 +1,6 @@
+import { isId } from '../domain/common/ids.ts';
+import { invalidField, Refusal } from '../domain/common/refusal.ts';
 import type { Db } from '../domain/database/db.ts';
-import { DomainError, invalidField } from '../domain/errors.ts';
-import { isId } from '../domain/ids.ts';
 import type { Project, User } from '../domain/projects/project.ts';
 import {
   getProject,
@@ -15,7 +15,7 @@ const DIGITS = /^\d+$/;
 export async function findProject(db: Db, id: string): Promise<Project> {
   const isKnowable = DIGITS.test(id) && isId(Number(id));
   const project = isKnowable ? await getProject(db, Number(id)) : undefined;
-  if (project === undefined) throw new DomainError('not_found', `There is no project ${id}.`);
+  if (project === undefined) throw new Refusal('not_found', `There is no project ${id}.`);
   return project;
 }
 
@@ -30,7 +30,7 @@ export async function findProjects(db: Db, ids: readonly string[]): Promise<Proj
 export async function findUser(db: Db, email: string): Promise<User> {
   const user = await getUserByEmail(db, email);
   if (user === undefined) {
-    throw new DomainError('not_found', `There is no user with the address ${email}.`);
+    throw new Refusal('not_found', `There is no user with the address ${email}.`);
   }
   return user;
 }
@@ -51,9 +51,6 @@ export async function onlyUser(db: Db, option: '--user' | '--members'): Promise<
   throw invalidField(option, 'Say who, as there is not just one user.', 'required');
 }
 
-function nothingYet(noun: string): DomainError {
-  return new DomainError(
-    'not_found',
-    `There is no ${noun} yet. The first start of Burgee makes one.`,
-  );
+function nothingYet(noun: string): Refusal {
+  return new Refusal('not_found', `There is no ${noun} yet. The first start of Burgee makes one.`);
 }

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../config.ts';
-import { describeFailure } from '../describe-failure.ts';
-import { processHooks } from '../process-hooks.ts';
-import { runService } from '../run-service.ts';
+import { ConfigError } from '../app/config.ts';
+import { describeFailure } from '../process/describe-failure.ts';
+import { processHooks } from '../process/process-hooks.ts';
+import { runService } from '../process/run-service.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { printResult, withDatabase } from './context.ts';
 import { addKeyCommands } from './keys.ts';

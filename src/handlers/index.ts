@@ -1,32 +1,41 @@
 import type { CohortCommandsContext } from '../domain/cohorts/cohorts-commands.ts';
-import type { FlagCommandsContext } from '../domain/flags/flags-commands.ts';
+import type { FlagCommandsContext } from '../domain/flags/write/flags-commands.ts';
 import type { IdentityChanges } from '../domain/projects/change-identities.ts';
-import type { Handlers } from '../server/operation.ts';
-import { type BlastRadiusContext, createBlastRadiusHandlers } from './blast-radius.ts';
-import { createBrowserConfigHandlers } from './browser-config.ts';
-import { type CaptureHandlersContext, createCaptureHandlers } from './capture.ts';
-import { createAnalyticsHandlers } from './capture-v1.ts';
-import { createCohortHandlers } from './cohorts.ts';
-import { createDashboardHandlers } from './dashboards.ts';
-import { createDefinitionHandlers, type DefinitionHandlersContext } from './definitions.ts';
-import { createEvaluationHandlers, type EvaluationHandlersContext } from './evaluation.ts';
-import { createEvaluationHelperHandlers } from './evaluation-helpers.ts';
-import { createEventHandlers } from './events.ts';
-import { createFlagReadHandlers } from './feature-flags.ts';
-import { createFlagBulkHandlers } from './flag-bulk.ts';
-import { createFlagDependentsHandlers } from './flag-dependents.ts';
-import { createFlagListHandlers } from './flag-lists.ts';
-import { createFlagStatusHandlers } from './flag-status.ts';
-import { createTestEvaluationHandlers } from './flag-test-evaluation.ts';
-import { createFlagVersionHandlers } from './flag-versions.ts';
-import { createFlagWriteHandlers } from './flag-writes.ts';
-import { createGroupHandlers } from './groups.ts';
-import { createPersonalApiKeyHandlers } from './personal-api-keys.ts';
-import { createPersonHandlers } from './persons.ts';
-import { createProjectHandlers } from './projects.ts';
-import { createRemoteConfigHandlers } from './remote-config.ts';
-import { createUsageHandlers } from './usage.ts';
-import { createUserHandlers } from './users.ts';
+import type { Handlers } from '../operations/operation.ts';
+import { type CaptureHandlersContext, createCaptureHandlers } from './capture/capture.ts';
+import { createAnalyticsHandlers } from './capture/capture-v1.ts';
+import { createCohortHandlers } from './cohorts/cohorts.ts';
+import { createDashboardHandlers } from './dashboards/dashboards.ts';
+import { createUsageHandlers } from './dashboards/usage.ts';
+import {
+  createDefinitionHandlers,
+  type DefinitionHandlersContext,
+} from './definitions/definitions.ts';
+import { createRemoteConfigHandlers } from './definitions/remote-config.ts';
+import { createBrowserConfigHandlers } from './evaluation/browser-config.ts';
+import {
+  createEvaluationHandlers,
+  type EvaluationHandlersContext,
+} from './evaluation/evaluation.ts';
+import { createEvaluationHelperHandlers } from './evaluation/evaluation-helpers.ts';
+import { createTestEvaluationHandlers } from './evaluation/flag-test-evaluation.ts';
+import {
+  type BlastRadiusContext,
+  createBlastRadiusHandlers,
+} from './feature-flags/blast-radius.ts';
+import { createFlagReadHandlers } from './feature-flags/feature-flags.ts';
+import { createFlagBulkHandlers } from './feature-flags/flag-bulk.ts';
+import { createFlagDependentsHandlers } from './feature-flags/flag-dependents.ts';
+import { createFlagListHandlers } from './feature-flags/flag-lists.ts';
+import { createFlagStatusHandlers } from './feature-flags/flag-status.ts';
+import { createFlagVersionHandlers } from './feature-flags/flag-versions.ts';
+import { createFlagWriteHandlers } from './feature-flags/flag-writes.ts';
+import { createPersonalApiKeyHandlers } from './identity/personal-api-keys.ts';
+import { createProjectHandlers } from './identity/projects.ts';
+import { createUserHandlers } from './identity/users.ts';
+import { createEventHandlers } from './persons/events.ts';
+import { createGroupHandlers } from './persons/groups.ts';
+import { createPersonHandlers } from './persons/persons.ts';
 
 /** What the handlers work on; each module takes the part that it needs. */
 export type HandlersContext = FlagCommandsContext &

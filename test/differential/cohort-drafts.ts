@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { CohortDefinition } from '../../src/domain/evaluation/definitions.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/domain/common/json.ts';
+import type { CohortDefinition } from '../../src/domain/evaluation/model/definitions.ts';
 import { aCohort } from '../builders.ts';
 import { decidableFilters, type PropertyFilter, toStoredFilter } from './property-filters.ts';
 

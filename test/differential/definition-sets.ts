@@ -1,10 +1,13 @@
 import fc from 'fast-check';
-import type { EvaluationContext } from '../../src/domain/evaluation/context.ts';
-import type { CohortDefinition } from '../../src/domain/evaluation/definitions.ts';
-import { type FeatureFlag, variantsOf } from '../../src/domain/flags/flag.ts';
-import { normaliseFilters, validateFilters } from '../../src/domain/flags/validate-filters.ts';
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
-import { compilePattern } from '../../src/domain/patterns.ts';
+import type { JsonObject, JsonValue } from '../../src/domain/common/json.ts';
+import type { EvaluationContext } from '../../src/domain/evaluation/model/context.ts';
+import type { CohortDefinition } from '../../src/domain/evaluation/model/definitions.ts';
+import { type FeatureFlag, variantsOf } from '../../src/domain/flags/model/flag.ts';
+import {
+  normaliseFilters,
+  validateFilters,
+} from '../../src/domain/flags/rules/validate-filters.ts';
+import { compilePattern } from '../../src/domain/targeting/patterns.ts';
 import { aContext } from '../builders.ts';
 import { type CohortSet, cohortSets } from './cohort-drafts.ts';
 import {

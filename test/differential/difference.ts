@@ -1,6 +1,6 @@
-import type { EvaluationContext } from '../../src/domain/evaluation/context.ts';
-import { conditionsOf, type FeatureFlag, propertiesOf } from '../../src/domain/flags/flag.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import type { JsonObject } from '../../src/domain/common/json.ts';
+import type { EvaluationContext } from '../../src/domain/evaluation/model/context.ts';
+import { conditionsOf, type FeatureFlag, propertiesOf } from '../../src/domain/flags/model/flag.ts';
 import type { DefinitionSet } from './definition-sets.ts';
 import { type Answer, createEngine, createFeedClient, OFF } from './evaluators.ts';
 

@@ -1,11 +1,11 @@
 import { PostHog } from 'posthog-node';
-import type { EvaluationContext } from '../../src/domain/evaluation/context.ts';
-import { evaluateFlags } from '../../src/domain/evaluation/evaluate-flags.ts';
-import { prepareSnapshot } from '../../src/domain/evaluation/prepare.ts';
-import { buildLocalDefinitions } from '../../src/domain/flags/local-definitions.ts';
-import { isJson, type JsonObject, type JsonValue } from '../../src/domain/json.ts';
-import { compilePattern } from '../../src/domain/patterns.ts';
-import { toCompactFlagBody } from '../../src/handlers/flag-body.ts';
+import { isJson, type JsonObject, type JsonValue } from '../../src/domain/common/json.ts';
+import { evaluateFlags } from '../../src/domain/evaluation/match/evaluate-flags.ts';
+import type { EvaluationContext } from '../../src/domain/evaluation/model/context.ts';
+import { prepareSnapshot } from '../../src/domain/evaluation/prepare/prepare.ts';
+import { buildLocalDefinitions } from '../../src/domain/flags/model/local-definitions.ts';
+import { compilePattern } from '../../src/domain/targeting/patterns.ts';
+import { toCompactFlagBody } from '../../src/handlers/common/compact-flag-body.ts';
 import { aProject } from '../builders.ts';
 import type { DefinitionSet } from './definition-sets.ts';
 import { GROUP_TYPES } from './flag-drafts.ts';

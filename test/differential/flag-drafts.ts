@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { hash } from '../../src/domain/evaluation/hash.ts';
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
+import type { JsonObject, JsonValue } from '../../src/domain/common/json.ts';
+import { hash } from '../../src/domain/evaluation/bucketing/hash.ts';
 import {
   decidableFilters,
   doubtfulFilters,

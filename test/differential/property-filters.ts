@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
-import { compilePattern } from '../../src/domain/patterns.ts';
+import type { JsonObject, JsonValue } from '../../src/domain/common/json.ts';
+import { compilePattern } from '../../src/domain/targeting/patterns.ts';
 import {
   ABSENT_KEY,
   anyOf,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
+import type { JsonObject, JsonValue } from '../../src/domain/common/json.ts';
 
 /** Moments that count as now, chosen so that stepping back by months has days to clamp. */
 const MOMENTS = [

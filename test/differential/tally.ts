@@ -1,5 +1,5 @@
-import { conditionsOf, type FeatureFlag, propertiesOf } from '../../src/domain/flags/flag.ts';
-import { isJsonObject } from '../../src/domain/json.ts';
+import { isJsonObject } from '../../src/domain/common/json.ts';
+import { conditionsOf, type FeatureFlag, propertiesOf } from '../../src/domain/flags/model/flag.ts';
 import type { Answer } from './evaluators.ts';
 
 /** How often something was compared, and with which answers where it alone decides them. */

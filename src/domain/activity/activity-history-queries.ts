@@ -1,5 +1,5 @@
+import type { JsonValue } from '../common/json.ts';
 import type { Db } from '../database/db.ts';
-import type { JsonValue } from '../json.ts';
 
 /** Something whose entries all tell its version. */
 export interface VersionedItem {

@@ -1,5 +1,5 @@
+import type { JsonValue } from '../common/json.ts';
 import type { Db } from '../database/db.ts';
-import type { JsonValue } from '../json.ts';
 import type { Activity, ActivityKind, Change } from './activity.ts';
 
 export interface ActivityPage {

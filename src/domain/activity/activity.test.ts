@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../common/json.ts';
 import { diffFields, isSameJson } from './activity.ts';
 
 describe('diffFields', () => {

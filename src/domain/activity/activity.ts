@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from '../common/json.ts';
 
 /** What happened to a thing. */
 export type ActivityKind = 'created' | 'updated' | 'deleted' | 'restored';

@@ -1,6 +1,6 @@
+import { Refusal } from '../common/refusal.ts';
 import type { Db } from '../database/db.ts';
-import { DomainError } from '../errors.ts';
-import type { PreparedCondition, Snapshot } from '../evaluation/snapshot.ts';
+import type { PreparedCondition, Snapshot } from '../evaluation/model/snapshot.ts';
 import { type Audience, countAudience } from './count-audience.ts';
 
 /** Counts whom a condition matches. Throws `unavailable` when that takes too long. */
@@ -28,7 +28,7 @@ export function createAudienceCounter(db: Db): AudienceCounter {
     }
     if (waiting.length >= WAITING_MAX) {
       const detail = 'Too many counts are under way. Please try again shortly.';
-      throw new DomainError('unavailable', detail);
+      throw new Refusal('unavailable', detail);
     }
     // Whoever leaves hands its place over.
     await new Promise<void>((resolve) => waiting.push(resolve));

@@ -5,7 +5,7 @@ import type {
   PersonFilter,
   PreparedCondition,
   Snapshot,
-} from '../evaluation/snapshot.ts';
+} from '../evaluation/model/snapshot.ts';
 
 /** Filters that cannot be answered from what is stored, whoever counts. */
 export class UncountableFilters extends Error {

@@ -1,15 +1,15 @@
-import { parseDate, toInstant } from '../evaluation/date-value.ts';
-import type { PropertyMatcher } from '../evaluation/property-matcher.ts';
-import type { DateClock } from '../evaluation/relative-date.ts';
-import type { Comparison } from '../evaluation/snapshot.ts';
+import type { JsonValue } from '../common/json.ts';
+import type { PropertyMatcher } from '../evaluation/model/property-matcher.ts';
+import type { Comparison } from '../evaluation/model/snapshot.ts';
+import { parseDate, toInstant } from '../evaluation/values/date-value.ts';
+import type { DateClock } from '../evaluation/values/relative-date.ts';
 import {
   isBooleanLike,
   isTruthy,
   toAsciiLower,
   toNumber,
   toText,
-} from '../evaluation/value-text.ts';
-import type { JsonValue } from '../json.ts';
+} from '../evaluation/values/value-text.ts';
 import { type Sql, sql } from './sql.ts';
 
 export const TRUE = sql`TRUE`;

@@ -1,4 +1,3 @@
-import type { DateClock } from '../evaluation/relative-date.ts';
 import type {
   CohortNode,
   PersonCreatedAtFilter,
@@ -6,7 +5,8 @@ import type {
   PreparedCondition,
   PreparedFilter,
   Snapshot,
-} from '../evaluation/snapshot.ts';
+} from '../evaluation/model/snapshot.ts';
+import type { DateClock } from '../evaluation/values/relative-date.ts';
 import { comparisonSql, createdAtSql, FALSE, TRUE, UNDECIDED } from './comparison-sql.ts';
 import { joinSql, type Sql, sql } from './sql.ts';
 

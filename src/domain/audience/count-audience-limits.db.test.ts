@@ -4,11 +4,11 @@ import {
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
 import { createValve } from '../../../test/valve.ts';
+import type { JsonObject } from '../common/json.ts';
 import { createDb } from '../database/db.ts';
-import { prepareSnapshot } from '../evaluation/prepare.ts';
-import type { JsonObject } from '../json.ts';
-import { compilePattern } from '../patterns.ts';
+import { prepareSnapshot } from '../evaluation/prepare/prepare.ts';
 import { createProject } from '../projects/projects-commands.ts';
+import { compilePattern } from '../targeting/patterns.ts';
 import { type CountOptions, countAudience } from './count-audience.ts';
 import { prepareAudience } from './prepare-audience.ts';
 

@@ -4,15 +4,15 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
-import type { CohortDefinition } from '../evaluation/definitions.ts';
-import { matchCondition } from '../evaluation/match-condition.ts';
-import { OPERATORS } from '../evaluation/operators.ts';
-import { prepareSnapshot } from '../evaluation/prepare.ts';
-import { MATCH, RequestView } from '../evaluation/request-view.ts';
-import type { PreparedCondition, Snapshot } from '../evaluation/snapshot.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
-import { compilePattern } from '../patterns.ts';
+import type { JsonObject, JsonValue } from '../common/json.ts';
+import { matchCondition } from '../evaluation/match/match-condition.ts';
+import { MATCH, RequestView } from '../evaluation/match/request-view.ts';
+import type { CohortDefinition } from '../evaluation/model/definitions.ts';
+import { OPERATORS } from '../evaluation/model/operators.ts';
+import type { PreparedCondition, Snapshot } from '../evaluation/model/snapshot.ts';
+import { prepareSnapshot } from '../evaluation/prepare/prepare.ts';
 import { createProject } from '../projects/projects-commands.ts';
+import { compilePattern } from '../targeting/patterns.ts';
 import { countAudience } from './count-audience.ts';
 import { prepareAudience } from './prepare-audience.ts';
 

@@ -1,11 +1,11 @@
 import pg, { type ClientBase, type QueryArrayConfig } from 'pg';
-import { toDomainError } from '../database/database-error.ts';
+import { Refusal } from '../common/refusal.ts';
+import { toRefusal } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import { cutConnection, guardedTransaction } from '../database/guarded-transaction.ts';
-import { DomainError } from '../errors.ts';
-import { listFallbackKeys } from '../evaluation/derived-properties.ts';
-import { RequestView } from '../evaluation/request-view.ts';
-import type { PreparedCondition, Snapshot } from '../evaluation/snapshot.ts';
+import { RequestView } from '../evaluation/match/request-view.ts';
+import type { PreparedCondition, Snapshot } from '../evaluation/model/snapshot.ts';
+import { listFallbackKeys } from '../evaluation/prepare/derived-properties.ts';
 import { listValueFilters } from './audience-filters.ts';
 import { conditionSql } from './condition-sql.ts';
 import { createDecider, type Decider } from './decide-rows.ts';
@@ -199,8 +199,8 @@ async function countDecided(
 
 function explain(error: unknown, timeoutMs: number): unknown {
   const isLate = error instanceof Error && 'code' in error && error.code === QUERY_CANCELED;
-  if (!isLate) return toDomainError(error);
-  return new DomainError(
+  if (!isLate) return toRefusal(error);
+  return new Refusal(
     'unavailable',
     `Counting took longer than ${Math.round(timeoutMs / 1000)} seconds. Please try again later, or ` +
       'with fewer filters.',

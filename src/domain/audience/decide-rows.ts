@@ -1,8 +1,8 @@
-import type { EvaluationContext } from '../evaluation/context.ts';
-import { matchCondition } from '../evaluation/match-condition.ts';
-import { MATCH, RequestView } from '../evaluation/request-view.ts';
-import type { PreparedCondition, Snapshot } from '../evaluation/snapshot.ts';
-import { isJsonObject, type JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../common/json.ts';
+import { matchCondition } from '../evaluation/match/match-condition.ts';
+import { MATCH, RequestView } from '../evaluation/match/request-view.ts';
+import type { EvaluationContext } from '../evaluation/model/context.ts';
+import type { PreparedCondition, Snapshot } from '../evaluation/model/snapshot.ts';
 import { membershipSql, type StoredValueSql } from './condition-sql.ts';
 import { joinSql, type Sql, sql } from './sql.ts';
 

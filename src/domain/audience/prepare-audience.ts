@@ -1,9 +1,9 @@
-import type { CompilePattern } from '../evaluation/definitions.ts';
-import type { Draw } from '../evaluation/draws.ts';
-import { MalformedFilters, parseFilters } from '../evaluation/parse-filters.ts';
-import { prepareCondition } from '../evaluation/prepare-condition.ts';
-import type { PreparedCondition, Snapshot } from '../evaluation/snapshot.ts';
-import type { JsonObject } from '../json.ts';
+import type { JsonObject } from '../common/json.ts';
+import type { Draw } from '../evaluation/bucketing/draws.ts';
+import type { CompilePattern } from '../evaluation/model/definitions.ts';
+import type { PreparedCondition, Snapshot } from '../evaluation/model/snapshot.ts';
+import { MalformedFilters, parseFilters } from '../evaluation/prepare/parse-filters.ts';
+import { prepareCondition } from '../evaluation/prepare/prepare-condition.ts';
 import { UncountableFilters } from './audience-filters.ts';
 
 /** Only property filters are counted, so that nobody is ever drawn. */

@@ -1,12 +1,12 @@
-import { isLostRace, isStatementTimeout, toDomainError } from '../database/database-error.ts';
+import { invalidField, notFound, Refusal, unavailable } from '../common/refusal.ts';
+import { isLostRace, isStatementTimeout, toRefusal } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
-import { DomainError, invalidField, notFound, unavailable } from '../errors.ts';
 import { findPersonIds, type PersonReferences } from '../persons/person-references.ts';
-import { lockPersons } from '../persons/persons-writes.ts';
+import { lockPersons } from '../persons/write/persons-writes.ts';
 import { type Cohort, toCohort } from './cohort.ts';
-import { addMembers, removeMembers } from './cohort-members-writes.ts';
 import { listCohortIdsAbove } from './cohorts-queries.ts';
 import { requestCount } from './cohorts-writes.ts';
+import { addMembers, removeMembers } from './members/cohort-members-writes.ts';
 
 /** What changing the members of a cohort needs. */
 export interface CohortMembersContext {
@@ -105,9 +105,9 @@ function describeRest(error: unknown, sent: number): unknown {
   if (isLostRace(error) || isStatementTimeout(error)) {
     return unavailable(`${done} Please send the file again.`, error);
   }
-  if (!(error instanceof DomainError)) return error;
+  if (!(error instanceof Refusal)) return error;
   const detail = `${done} ${error.detail}`;
-  return new DomainError(error.kind, detail, {
+  return new Refusal(error.kind, detail, {
     code: error.code,
     attr: error.attr,
     cause: error.cause,
@@ -147,7 +147,7 @@ async function changeMembers<Result>(
     onJobsAdded();
     return result;
   } catch (error) {
-    throw toDomainError(error);
+    throw toRefusal(error);
   }
 }
 

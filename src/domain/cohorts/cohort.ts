@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../common/json.ts';
 import type { CohortRow } from '../database/tables.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { User } from '../projects/project.ts';
 
 /** A cohort as it is stored. */

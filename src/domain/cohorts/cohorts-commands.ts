@@ -1,8 +1,8 @@
 import { type ActivityKind, diffFields } from '../activity/activity.ts';
+import type { JsonObject } from '../common/json.ts';
+import { invalidField, notFound } from '../common/refusal.ts';
 import type { Tx } from '../database/db.ts';
-import { invalidField, notFound } from '../errors.ts';
-import type { CompilePattern } from '../evaluation/definitions.ts';
-import type { JsonObject } from '../json.ts';
+import type { CompilePattern } from '../evaluation/model/definitions.ts';
 import { changeProject, type ProjectChanges } from '../projects/change-project.ts';
 import {
   type Cohort,

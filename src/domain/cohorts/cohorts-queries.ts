@@ -1,8 +1,8 @@
+import { isId } from '../common/ids.ts';
 import type { Db } from '../database/db.ts';
 import type { Statements } from '../database/pipelined-transaction.ts';
 import type { CohortRow } from '../database/tables.ts';
-import type { CohortDefinition } from '../evaluation/definitions.ts';
-import { isId } from '../ids.ts';
+import type { CohortDefinition } from '../evaluation/model/definitions.ts';
 import { listBusySubjects, selectBusy } from '../jobs/jobs-queries.ts';
 import { JOB_KINDS } from '../jobs/jobs-writes.ts';
 import { listUsersById } from '../projects/projects-queries.ts';

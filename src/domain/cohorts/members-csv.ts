@@ -1,4 +1,4 @@
-import { invalidField } from '../errors.ts';
+import { invalidField } from '../common/refusal.ts';
 import type { PersonReferences } from '../persons/person-references.ts';
 
 const DISTINCT_ID_HEADERS: ReadonlySet<string> = new Set(['distinct_id', 'distinct-id']);

@@ -1,7 +1,7 @@
-import { type DomainError, invalidField } from '../errors.ts';
-import type { CompilePattern } from '../evaluation/definitions.ts';
-import { validateProperty } from '../flags/validate-property.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../common/json.ts';
+import { invalidField, type Refusal } from '../common/refusal.ts';
+import type { CompilePattern } from '../evaluation/model/definitions.ts';
+import { validateProperty } from '../targeting/validate-property.ts';
 
 /** The largest definition, as the bytes of its compact JSON. */
 const DEFINITION_MAX_BYTES = 524_288;
@@ -51,7 +51,7 @@ export function hasConditions(filters: JsonObject | null | undefined): boolean {
 }
 
 /** A definition that refers to a cohort that does not exist. */
-export function unknownCohort(attr: string, id: number): DomainError {
+export function unknownCohort(attr: string, id: number): Refusal {
   return invalidField(attr, `Cohort with id ${id} does not exist`, 'cohort_does_not_exist');
 }
 
@@ -171,11 +171,11 @@ function isUntyped({ type }: JsonObject): boolean {
   return (type ?? null) === null || type === 'event';
 }
 
-function broken({ attr }: Reading, path: string, rule: string): DomainError {
+function broken({ attr }: Reading, path: string, rule: string): Refusal {
   return invalidField(attr, `${path} ${rule}`);
 }
 
-function onEvents({ attr }: Reading): DomainError {
+function onEvents({ attr }: Reading): Refusal {
   return invalidField(
     attr,
     'Filters on events are not supported in cohorts: Burgee only knows the properties of persons.',

@@ -1,8 +1,8 @@
-import { toDomainError } from '../database/database-error.ts';
+import { invalidField, notFound } from '../common/refusal.ts';
+import { toRefusal } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
 import type { FeatureFlagRow } from '../database/tables.ts';
-import { invalidField, notFound } from '../errors.ts';
-import { hasFeatureViews } from '../usage/flag-usage-queries.ts';
+import { hasFeatureViews } from '../usage/flags/flag-usage-queries.ts';
 import { type Dashboard, ENRICHED_TILES, toDashboard } from './dashboard.ts';
 import { getDashboard, listTiles } from './dashboards-queries.ts';
 import { addTiles, createUsageDashboard } from './dashboards-writes.ts';
@@ -106,7 +106,7 @@ async function changeDashboardOf(
       await change(tx, flag);
     })
     .catch((error: unknown) => {
-      throw toDomainError(error);
+      throw toRefusal(error);
     });
 }
 

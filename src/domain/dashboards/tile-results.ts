@@ -1,7 +1,7 @@
 import type { Db } from '../database/db.ts';
-import { readFlagUsage, type VariantUsage } from '../usage/flag-usage-queries.ts';
-import { FEATURE_INTERACTION, FEATURE_VIEW, FLAG_CALLED } from '../usage/flag-use.ts';
-import { dayOfZone, listDaysUntil } from '../usage/project-day.ts';
+import { readFlagUsage, type VariantUsage } from '../usage/flags/flag-usage-queries.ts';
+import { FEATURE_INTERACTION, FEATURE_VIEW, FLAG_CALLED } from '../usage/flags/flag-use.ts';
+import { dayOfZone, listDaysUntil } from '../usage/flags/project-day.ts';
 import type { Tile, TileKind } from './dashboard.ts';
 
 /** Thirty days back from today, as `-30d` counts. */

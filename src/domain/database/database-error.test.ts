@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DomainError, notFound, unavailable } from '../errors.ts';
-import { isDatabaseOutage, isOutage, isUniqueViolation, toDomainError } from './database-error.ts';
+import { notFound, Refusal, unavailable } from '../common/refusal.ts';
+import { isDatabaseOutage, isOutage, isUniqueViolation, toRefusal } from './database-error.ts';
 
 function errorWith(fields: object, message = 'Something happened.'): Error {
   return Object.assign(new Error(message), fields);
@@ -89,18 +89,18 @@ describe('isUniqueViolation', () => {
   });
 });
 
-describe('toDomainError', () => {
+describe('toRefusal', () => {
   it('tells an outage as unavailable and keeps its cause', () => {
     const cause = errorWith({ code: '57P01' });
-    const error = toDomainError(cause);
-    expect(error).toBeInstanceOf(DomainError);
+    const error = toRefusal(cause);
+    expect(error).toBeInstanceOf(Refusal);
     expect(error).toMatchObject({ kind: 'unavailable', cause });
   });
 
   it.each([[notFound()], [new Error('else')], ['text'], [undefined]])(
     'leaves %s as it is',
     (error) => {
-      expect(toDomainError(error)).toBe(error);
+      expect(toRefusal(error)).toBe(error);
     },
   );
 });

@@ -1,4 +1,4 @@
-import { DomainError, unavailable } from '../errors.ts';
+import { Refusal, unavailable } from '../common/refusal.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -39,7 +39,7 @@ export function isDatabaseOutage(error: unknown): boolean {
 
 /** Whether the failure is nobody's fault: whatever else is tried now would fail the same way. */
 export function isOutage(error: unknown): boolean {
-  return isDatabaseOutage(error) || (error instanceof DomainError && error.kind === 'unavailable');
+  return isDatabaseOutage(error) || (error instanceof Refusal && error.kind === 'unavailable');
 }
 
 /** Whether a statement ran, or waited for a lock, for longer than it was given. */
@@ -71,7 +71,7 @@ export function isUniqueViolation(error: unknown, indexName: string): boolean {
 }
 
 /** An outage as the domain's `unavailable`; every other error as it came. */
-export function toDomainError(error: unknown): unknown {
-  if (error instanceof DomainError || !isDatabaseOutage(error)) return error;
+export function toRefusal(error: unknown): unknown {
+  if (error instanceof Refusal || !isDatabaseOutage(error)) return error;
   return unavailable('The database is unavailable. Please try again shortly.', error);
 }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { unavailable } from '../errors.ts';
+import { unavailable } from '../common/refusal.ts';
 import { isStatementTimeout } from './database-error.ts';
 import type { Db, Tx } from './db.ts';
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import pg from 'pg';
-import { unavailable } from '../errors.ts';
+import { unavailable } from '../common/refusal.ts';
 import { isStatementTimeout } from './database-error.ts';
 import type { Db } from './db.ts';
 import { cutConnection, limitSettings, type TransactionLimits } from './guarded-transaction.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../common/json.ts';
 
 /** One type per table, as `pg` returns its rows: bigint as number, timestamptz as Date. */
 

@@ -3,10 +3,10 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
-import { createEventBuffer } from './event-buffer.ts';
+import { createEventBuffer } from '../capture/commit/event-buffer.ts';
+import { parseCaptureBody } from '../capture/parse/parse-capture.ts';
 import { ensurePartitions, toDay } from './event-partitions.ts';
 import { listEvents } from './events-queries.ts';
-import { parseCaptureBody } from './parse-capture.ts';
 
 let database: DisposableDatabase;
 

@@ -1,7 +1,7 @@
+import type { JsonObject } from '../common/json.ts';
 import type { Db } from '../database/db.ts';
 import { guardedTransaction, type TransactionLimits } from '../database/guarded-transaction.ts';
-import type { JsonObject } from '../json.ts';
-import { cleanText, toStoredDistinctId } from '../persons/persons-writes.ts';
+import { cleanText, toStoredDistinctId } from '../persons/write/persons-writes.ts';
 
 /** An event as it is stored. */
 export interface StoredEvent {

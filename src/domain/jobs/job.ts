@@ -1,5 +1,5 @@
+import type { JsonObject } from '../common/json.ts';
 import type { Tx } from '../database/db.ts';
-import type { JsonObject } from '../json.ts';
 
 /** A job that this process has claimed. */
 export interface ClaimedJob {

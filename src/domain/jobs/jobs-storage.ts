@@ -1,6 +1,6 @@
+import type { JsonObject } from '../common/json.ts';
 import type { Db, Tx } from '../database/db.ts';
 import type { JobRow } from '../database/tables.ts';
-import type { JsonObject } from '../json.ts';
 import { JobGivenUp } from './job.ts';
 
 /** The job of one claim; `attempts` tells it from every other claim of the same job. */

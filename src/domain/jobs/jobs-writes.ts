@@ -1,5 +1,5 @@
+import type { JsonObject } from '../common/json.ts';
 import type { Tx } from '../database/db.ts';
-import type { JsonObject } from '../json.ts';
 
 /** The kinds of work that goes on in the background; all are about a cohort. */
 export const JOB_KINDS = ['count_cohort', 'fill_cohort_from_flag'] as const;

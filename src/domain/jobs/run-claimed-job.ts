@@ -1,7 +1,7 @@
+import { Refusal } from '../common/refusal.ts';
 import { isOutage } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import type { JobRow } from '../database/tables.ts';
-import { DomainError } from '../errors.ts';
 import { type ClaimedJob, HopelessJob, JobGivenUp, type JobHandler } from './job.ts';
 import { extendClaim, finishJob, releaseJob, saveProgress } from './jobs-storage.ts';
 
@@ -116,6 +116,6 @@ async function settleFailure(
 /** The reason for people: what is meant for them as it is, anything else in general terms. */
 function describe(error: unknown): string {
   if (error instanceof HopelessJob) return error.message;
-  if (error instanceof DomainError) return error.detail;
+  if (error instanceof Refusal) return error.detail;
   return 'An unexpected error occurred. The log of the service has its cause.';
 }

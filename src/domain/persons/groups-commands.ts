@@ -1,9 +1,9 @@
-import { toDomainError } from '../database/database-error.ts';
+import { invalidField, notFound } from '../common/refusal.ts';
+import { toStoredGroupName } from '../common/stored-text.ts';
+import { toRefusal } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
-import { invalidField, notFound } from '../errors.ts';
 import { listNamedGroupTypes, type NamedGroupType } from './groups-queries.ts';
-import { lockPersons } from './persons-writes.ts';
-import { toStoredGroupName } from './stored-text.ts';
+import { lockPersons } from './write/persons-writes.ts';
 
 /** Names to set; one that is absent stays, null takes it away. */
 export interface GroupTypeNaming {
@@ -46,7 +46,7 @@ export async function nameGroupTypes(
       return types;
     })
     .catch((error: unknown) => {
-      throw toDomainError(error);
+      throw toRefusal(error);
     });
 }
 
@@ -69,7 +69,7 @@ export async function deleteGroup(
       if (deleted === 0) throw notFound();
     })
     .catch((error: unknown) => {
-      throw toDomainError(error);
+      throw toRefusal(error);
     });
 }
 

@@ -1,7 +1,7 @@
+import type { JsonObject } from '../common/json.ts';
+import { toStoredGroupName } from '../common/stored-text.ts';
 import type { Db } from '../database/db.ts';
 import type { GroupTypeRow } from '../database/tables.ts';
-import type { JsonObject } from '../json.ts';
-import { toStoredGroupName } from './stored-text.ts';
 
 /** A kind of group as people see it. */
 export interface NamedGroupType {

@@ -1,5 +1,5 @@
+import { toStoredDistinctId } from '../common/stored-text.ts';
 import type { Tx } from '../database/db.ts';
-import { toStoredDistinctId } from './stored-text.ts';
 
 /** Persons as a client names them: by uuid, or by any of their distinct ids. */
 export interface PersonReferences {

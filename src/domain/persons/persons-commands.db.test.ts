@@ -5,15 +5,15 @@ import {
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
 import { storeEvents } from '../../../test/store-events.ts';
-import { addMembers } from '../cohorts/cohort-members-writes.ts';
+import { addMembers } from '../cohorts/members/cohort-members-writes.ts';
+import type { JsonObject } from '../common/json.ts';
 import type { Tx } from '../database/db.ts';
 import { ensurePartitions } from '../events/event-partitions.ts';
-import type { JsonObject } from '../json.ts';
-import { readFlagUsage } from '../usage/flag-usage-queries.ts';
-import { FLAG_CALLED } from '../usage/flag-use.ts';
+import { readFlagUsage } from '../usage/flags/flag-usage-queries.ts';
+import { FLAG_CALLED } from '../usage/flags/flag-use.ts';
 import { deletePerson } from './persons-commands.ts';
 import { getPersonByDistinctId } from './persons-queries.ts';
-import { lockPersons } from './persons-writes.ts';
+import { lockPersons } from './write/persons-writes.ts';
 
 const LONG_AGO = new Date('2025-01-01T12:00:00Z');
 

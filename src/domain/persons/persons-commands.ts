@@ -1,11 +1,11 @@
-import { removeFromCohorts } from '../cohorts/cohort-members-writes.ts';
-import { toDomainError } from '../database/database-error.ts';
+import { removeFromCohorts } from '../cohorts/members/cohort-members-writes.ts';
+import { notFound } from '../common/refusal.ts';
+import { toRefusal } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
-import { notFound } from '../errors.ts';
 import { deleteEventsOf } from '../events/delete-events.ts';
-import { removeFlagUser } from '../usage/flag-usage-writes.ts';
+import { removeFlagUser } from '../usage/flags/flag-usage-writes.ts';
 import { getPersonByUuid, type Person } from './persons-queries.ts';
-import { lockPersons } from './persons-writes.ts';
+import { lockPersons } from './write/persons-writes.ts';
 
 export interface PersonDeletion {
   readonly projectId: number;
@@ -50,7 +50,7 @@ export async function deletePerson(
       if (gained.length > 0) await deleteEventsOf(tx, projectId, gained);
     })
     .catch((error: unknown) => {
-      throw toDomainError(error);
+      throw toRefusal(error);
     });
 }
 

@@ -1,8 +1,8 @@
+import type { JsonObject } from '../common/json.ts';
+import { toStoredDistinctId } from '../common/stored-text.ts';
 import type { Db } from '../database/db.ts';
 import type { Statements } from '../database/pipelined-transaction.ts';
 import type { GroupTypeRow, PersonRow } from '../database/tables.ts';
-import type { JsonObject } from '../json.ts';
-import { toStoredDistinctId } from './stored-text.ts';
 
 /** A person as it is stored. */
 export interface Person {

@@ -1,6 +1,6 @@
-import { hasScope, isScope, reachableProjectIds, type UserCaller } from '../access.ts';
+import { hasScope, isScope, reachableProjectIds, type UserCaller } from '../common/access.ts';
+import { invalidField, notFound, Refusal } from '../common/refusal.ts';
 import type { Db, Tx } from '../database/db.ts';
-import { DomainError, invalidField, notFound } from '../errors.ts';
 import type { PersonalApiKey } from './api-keys-queries.ts';
 import { getPersonalApiKey } from './api-keys-queries.ts';
 import { changeIdentities, type IdentityChanges } from './change-identities.ts';
@@ -121,7 +121,7 @@ function checkLabel(label: string): string {
 function refuseForeignScopes(caller: UserCaller, scopes: readonly string[]): void {
   const foreign = scopes.find((scope) => isScope(scope) && !hasScope(caller, scope));
   if (foreign === undefined) return;
-  throw new DomainError(
+  throw new Refusal(
     'permission_denied',
     `An API key can only create keys with scopes that it holds itself, which '${foreign}' is not.`,
     { attr: 'scopes' },
@@ -131,7 +131,7 @@ function refuseForeignScopes(caller: UserCaller, scopes: readonly string[]): voi
 function refuseForeignProjects(caller: UserCaller, projectIds: readonly number[] | null): void {
   if (projectIds === null) {
     if (caller.keyProjectIds === null) return;
-    throw new DomainError(
+    throw new Refusal(
       'permission_denied',
       'An API key that is limited to projects can only create keys that are limited to them.',
       { attr: 'scoped_teams' },
@@ -140,7 +140,7 @@ function refuseForeignProjects(caller: UserCaller, projectIds: readonly number[]
   const reachable = new Set([...(caller.keyProjectIds ?? []), ...reachableProjectIds(caller)]);
   const foreign = projectIds.find((id) => !reachable.has(id));
   if (foreign === undefined) return;
-  throw new DomainError(
+  throw new Refusal(
     'permission_denied',
     `API key does not have access to the requested project: ID ${foreign}.`,
     { attr: 'scoped_teams' },

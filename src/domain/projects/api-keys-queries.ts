@@ -1,4 +1,4 @@
-import type { UserCaller } from '../access.ts';
+import type { UserCaller } from '../common/access.ts';
 import type { Db } from '../database/db.ts';
 import type { PersonalApiKeyRow } from '../database/tables.ts';
 

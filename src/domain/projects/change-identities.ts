@@ -1,4 +1,4 @@
-import { toDomainError } from '../database/database-error.ts';
+import { toRefusal } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
 import { raiseIdentityRevision } from './projects-writes.ts';
 
@@ -26,7 +26,7 @@ export async function changeIdentities<Result>(
       return change(tx);
     })
     .catch((error: unknown) => {
-      throw toDomainError(error);
+      throw toRefusal(error);
     });
   changes.onIdentitiesChanged();
   return result;

@@ -1,4 +1,4 @@
-import { toDomainError } from '../database/database-error.ts';
+import { toRefusal } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
 import { raiseProjectRevision } from './projects-writes.ts';
 
@@ -34,7 +34,7 @@ export async function changeProject<Result>(
       return { result: await changing, revision };
     })
     .catch((error: unknown) => {
-      throw toDomainError(error);
+      throw toRefusal(error);
     });
   await changes.onCommitted(projectId, revision);
   return result;

@@ -5,7 +5,7 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
-import type { UserCaller } from '../access.ts';
+import type { UserCaller } from '../common/access.ts';
 import { createDb } from '../database/db.ts';
 import { createPersonalApiKey, revokePersonalApiKey } from './api-keys-commands.ts';
 import { IdentityStore } from './identity-store.ts';

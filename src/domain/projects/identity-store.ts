@@ -1,9 +1,9 @@
-import { type Caller, type ProjectAccess, reachableProjectIds } from '../access.ts';
-import { BoundedCache } from '../bounded-cache.ts';
-import { toDomainError } from '../database/database-error.ts';
+import { type Caller, type ProjectAccess, reachableProjectIds } from '../common/access.ts';
+import { BoundedCache } from '../common/bounded-cache.ts';
+import { notFound, Refusal } from '../common/refusal.ts';
+import { SingleFlight } from '../common/single-flight.ts';
+import { toRefusal } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
-import { DomainError, notFound } from '../errors.ts';
-import { SingleFlight } from '../single-flight.ts';
 import { getCallerByKeyHash } from './api-keys-queries.ts';
 import { hashKey } from './keys.ts';
 import { getProjectIdBySecretHash, listProjects } from './projects-queries.ts';
@@ -103,7 +103,7 @@ export class IdentityStore {
       }
       return (await getCallerByKeyHash(this.#db, hash)) ?? null;
     } catch (error) {
-      throw toDomainError(error);
+      throw toRefusal(error);
     }
   }
 
@@ -119,7 +119,7 @@ export class IdentityStore {
         if (generation === this.#generation) this.#projects = known;
         return known;
       } catch (error) {
-        throw toDomainError(error);
+        throw toRefusal(error);
       }
     });
   }
@@ -147,7 +147,7 @@ function chooseProject(caller: Caller, target: ProjectTarget, projects: KnownPro
   if (target.token !== null) {
     const projectId = projects.idsByToken.get(target.token);
     if (projectId !== undefined) return projectId;
-    throw new DomainError('authentication_failed', 'Incorrect authentication credentials.');
+    throw new Refusal('authentication_failed', 'Incorrect authentication credentials.');
   }
   if (target.projectId === null || target.projectId === '@current') return ownProject(caller);
   if (!PROJECT_ID.test(target.projectId)) throw notFound('Project not found.');
@@ -162,6 +162,6 @@ function ownProject(caller: Caller): number {
   return own;
 }
 
-function denied(detail: string): DomainError {
-  return new DomainError('permission_denied', detail);
+function denied(detail: string): Refusal {
+  return new Refusal('permission_denied', detail);
 }

@@ -1,5 +1,5 @@
+import { invalidField } from '../common/refusal.ts';
 import type { ProjectRow } from '../database/tables.ts';
-import { invalidField } from '../errors.ts';
 
 /** What may be changed about a project; what is absent stays. */
 export interface ProjectSettings {

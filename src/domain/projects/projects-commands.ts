@@ -1,8 +1,8 @@
-import type { UserCaller } from '../access.ts';
+import type { UserCaller } from '../common/access.ts';
+import { invalidField, notFound, Refusal } from '../common/refusal.ts';
 import { isUniqueViolation } from '../database/database-error.ts';
 import type { Tx } from '../database/db.ts';
 import type { ProjectRow } from '../database/tables.ts';
-import { DomainError, invalidField, notFound } from '../errors.ts';
 import { changeIdentities, type IdentityChanges } from './change-identities.ts';
 import { changeProject, type ProjectChanges } from './change-project.ts';
 import { generateKey, hashKey } from './keys.ts';
@@ -127,7 +127,7 @@ export async function createOwnProject(
   input: NewProject,
 ): Promise<CreatedProject> {
   if (caller.keyProjectIds !== null) {
-    throw new DomainError(
+    throw new Refusal(
       'permission_denied',
       'An API key that is limited to projects cannot create a project.',
     );

@@ -1,10 +1,10 @@
+import { Refusal } from '../common/refusal.ts';
 import type { Db } from '../database/db.ts';
-import { DomainError } from '../errors.ts';
-import type { EvaluationContext, StoredData } from '../evaluation/context.ts';
-import { type Evaluation, evaluateFlags } from '../evaluation/evaluate-flags.ts';
-import { type StoredDataNeeds, storedDataNeeds } from '../evaluation/stored-data.ts';
-import { findStoredData } from '../persons/find-stored-data.ts';
-import type { LoadStoredData } from '../persons/stored-data-loader.ts';
+import { type Evaluation, evaluateFlags } from '../evaluation/match/evaluate-flags.ts';
+import { type StoredDataNeeds, storedDataNeeds } from '../evaluation/match/stored-data.ts';
+import type { EvaluationContext, StoredData } from '../evaluation/model/context.ts';
+import { findStoredData } from '../persons/stored-data/find-stored-data.ts';
+import type { LoadStoredData } from '../persons/stored-data/stored-data-loader.ts';
 import type { ServedProject } from './load-definitions.ts';
 
 /** What evaluating a subject works with. */
@@ -74,7 +74,7 @@ export async function findStored(
     const stored = await findStoredData(source, served.snapshot, request, needs, writing);
     return onlyOverrides ? { ...stored, person: null } : stored;
   } catch (error) {
-    if (error instanceof DomainError && error.kind === 'unavailable') return 'unavailable';
+    if (error instanceof Refusal && error.kind === 'unavailable') return 'unavailable';
     throw error;
   }
 }

@@ -6,10 +6,10 @@ import {
 } from '../../../test/disposable-database.ts';
 import { untilWaiting } from '../../../test/until-waiting.ts';
 import type { Tx } from '../database/db.ts';
-import { evaluateFlags } from '../evaluation/evaluate-flags.ts';
-import { compilePattern } from '../patterns.ts';
+import { evaluateFlags } from '../evaluation/match/evaluate-flags.ts';
 import { createProject } from '../projects/projects-commands.ts';
 import { raiseProjectRevision } from '../projects/projects-writes.ts';
+import { compilePattern } from '../targeting/patterns.ts';
 import { loadProject } from './load-definitions.ts';
 
 const NOW = new Date('2026-01-15T12:00:00Z');

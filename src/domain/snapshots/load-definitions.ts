@@ -5,11 +5,11 @@ import type {
   CohortDefinition,
   CompilePattern,
   ProjectDefinitions,
-} from '../evaluation/definitions.ts';
-import { prepareSnapshot } from '../evaluation/prepare.ts';
-import type { Snapshot } from '../evaluation/snapshot.ts';
-import type { FeatureFlag } from '../flags/flag.ts';
-import { listAllFlags } from '../flags/flags-queries.ts';
+} from '../evaluation/model/definitions.ts';
+import type { Snapshot } from '../evaluation/model/snapshot.ts';
+import { prepareSnapshot } from '../evaluation/prepare/prepare.ts';
+import { listAllFlags } from '../flags/list/flags-queries.ts';
+import type { FeatureFlag } from '../flags/model/flag.ts';
 import { type GroupType, listGroupTypes } from '../persons/persons-queries.ts';
 import type { Project } from '../projects/project.ts';
 import { getProject } from '../projects/projects-queries.ts';

@@ -4,10 +4,10 @@ import {
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
 import { createDb, type Tx } from '../database/db.ts';
-import { compilePattern } from '../patterns.ts';
 import type { Project } from '../projects/project.ts';
 import { createProject } from '../projects/projects-commands.ts';
 import { raiseProjectRevision } from '../projects/projects-writes.ts';
+import { compilePattern } from '../targeting/patterns.ts';
 import { SnapshotStore } from './snapshot-store.ts';
 
 let database: DisposableDatabase;

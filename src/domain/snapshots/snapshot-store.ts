@@ -1,9 +1,9 @@
-import { BoundedCache } from '../bounded-cache.ts';
-import { toDomainError } from '../database/database-error.ts';
+import { BoundedCache } from '../common/bounded-cache.ts';
+import { SingleFlight } from '../common/single-flight.ts';
+import { toRefusal } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
-import type { CompilePattern } from '../evaluation/definitions.ts';
+import type { CompilePattern } from '../evaluation/model/definitions.ts';
 import { getProjectByToken, listProjects } from '../projects/projects-queries.ts';
-import { SingleFlight } from '../single-flight.ts';
 import { loadProject, type ServedProject } from './load-definitions.ts';
 
 export interface SnapshotStoreOptions {
@@ -117,7 +117,7 @@ export class SnapshotStore {
       const project = await getProjectByToken(this.#options.db, token);
       if (project !== undefined) return await this.#load(project.id);
     } catch (error) {
-      throw toDomainError(error);
+      throw toRefusal(error);
     }
     if (generation === this.#generation) {
       this.#unknownTokens.set(token, this.#options.now().getTime() + UNKNOWN_TOKEN_FOR_MS);
@@ -133,7 +133,7 @@ export class SnapshotStore {
         if (loaded !== undefined) this.#swap(loaded);
         return loaded;
       } catch (error) {
-        throw toDomainError(error);
+        throw toRefusal(error);
       }
     });
   }

@@ -1,7 +1,7 @@
-import type { EvaluationContext } from '../evaluation/context.ts';
-import { type Evaluation, evaluateFlags } from '../evaluation/evaluate-flags.ts';
-import { storedDataNeeds } from '../evaluation/stored-data.ts';
-import { type ConditionTrace, traceConditions } from '../evaluation/trace-conditions.ts';
+import { type Evaluation, evaluateFlags } from '../evaluation/match/evaluate-flags.ts';
+import { storedDataNeeds } from '../evaluation/match/stored-data.ts';
+import { type ConditionTrace, traceConditions } from '../evaluation/match/trace-conditions.ts';
+import type { EvaluationContext } from '../evaluation/model/context.ts';
 import { findStored, type SubjectEvaluation, type SubjectOptions } from './evaluate-subject.ts';
 import type { ServedProject } from './load-definitions.ts';
 

@@ -1,0 +1,174 @@
+import { Refusal, unavailable } from '../../common/refusal.ts';
+import {
+  isDatabaseOutage,
+  isLockTimeout,
+  isStatementTimeout,
+} from '../../database/database-error.ts';
+import type { Db } from '../../database/db.ts';
+import type { TransactionLimits } from '../../database/guarded-transaction.ts';
+import type { CaptureEvent } from '../parse/capture-event.ts';
+import { createCommitApart } from './commit-apart.ts';
+import {
+  type CommitLog,
+  type CommitOptions,
+  createCommit,
+  type RequestOutcome,
+} from './commit-requests.ts';
+import { createCommitTiming } from './commit-timing.ts';
+import { prepareEvents } from './events-writes.ts';
+import { type CaptureRequest, countCharacters, createRequestQueue } from './request-queue.ts';
+
+const DEFAULT_FLUSH_AFTER_MS = 5;
+const DEFAULT_FLUSH_MAX_EVENTS = 1_000;
+const DEFAULT_BUFFER_MAX_EVENTS = 20_000;
+
+/** Far below what one statement can carry. */
+const FLUSH_MAX_CHARACTERS = 16 * 1024 * 1024;
+
+/** Few but huge events must not exhaust the memory either. */
+const BUFFER_MAX_CHARACTERS = 256 * 1024 * 1024;
+
+export interface EventBufferOptions {
+  readonly db: Db;
+  /** How long the first event of a commit waits for others. */
+  readonly flushAfterMs?: number;
+  /** From this many events on a commit starts at once; a single request is never split. */
+  readonly flushMaxEvents?: number;
+  /** While this many events wait or are being committed, no further request is let in. */
+  readonly bufferMaxEvents?: number;
+  /** Told inside the transaction: a new group type changes what the project's flags can refer to. */
+  readonly onGroupTypesAdded: CommitOptions['onGroupTypesAdded'];
+  readonly onMergeRefused?: NonNullable<CommitOptions['onMergeRefused']>;
+  /** How long a commit may take. */
+  readonly limits?: TransactionLimits;
+  readonly log: CommitLog;
+  /** Milliseconds of any steady clock. */
+  readonly now?: () => number;
+}
+
+export interface EventBuffer {
+  /**
+   * Resolves when the events are committed. Rejects with `unavailable` when the database does not
+   * answer or the buffer is full or closed, and with `CaptureError` when the events themselves
+   * cannot be stored.
+   */
+  add(projectId: number, events: readonly CaptureEvent[]): Promise<void>;
+  /** Events that were added and are not yet committed or refused. */
+  depth(): number;
+  /** Refuses new events and resolves when all earlier ones are committed or refused. */
+  close(): Promise<void>;
+}
+
+type Settle = Pick<CaptureRequest, 'resolve' | 'reject'>;
+
+/**
+ * Collects the events of concurrent requests and commits them together, one transaction at a time:
+ * the cost of a durable commit is shared, and events keep their order of arrival.
+ */
+export function createEventBuffer(options: EventBufferOptions): EventBuffer {
+  const { flushAfterMs = DEFAULT_FLUSH_AFTER_MS, now = () => performance.now() } = options;
+  const { bufferMaxEvents = DEFAULT_BUFFER_MAX_EVENTS } = options;
+  const commit = createCommitApart(createCommit(options), now);
+  const timing = createCommitTiming(flushAfterMs, now);
+  const queue = createRequestQueue({
+    batchMaxEvents: options.flushMaxEvents ?? DEFAULT_FLUSH_MAX_EVENTS,
+    batchMaxCharacters: FLUSH_MAX_CHARACTERS,
+  });
+  let heldEvents = 0;
+  let heldCharacters = 0;
+  let isClosed = false;
+  let running: Promise<void> | null = null;
+  let settling: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | null = null;
+
+  function schedule(): void {
+    const addedAt = queue.oldestAddedAt();
+    if (running !== null || addedAt === null) return;
+    const waitMs = timing.dueAt(addedAt, queue.countEvents()) - now();
+    if (isClosed || waitMs <= 0 || queue.isBatchFull()) start();
+    else timer ??= setTimeout(start, waitMs);
+  }
+
+  function start(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (running !== null) return;
+    running = commit(queue.takeBatch()).then((committed) => {
+      running = null;
+      const answered = committed.reduce((sum, { request }) => sum + request.events.length, 0);
+      timing.ended(queue.countEvents() + answered);
+      // Whoever waited behind an outage would only wait for the same one again.
+      const outage = findOutage(committed);
+      const outcomes = outage === null ? committed : committed.concat(refuseWaiting(outage));
+      // A commit that waits for nobody is on its way before anybody is told: what callers do next,
+      // such as parsing another request, would otherwise keep the database idle.
+      schedule();
+      settling = settleSoon(outcomes);
+    });
+  }
+
+  function refuseWaiting(refusal: unknown): RequestOutcome[] {
+    const refused: RequestOutcome[] = [];
+    while (queue.oldestAddedAt() !== null) {
+      refused.push(...queue.takeBatch().map((request) => ({ request, refusal })));
+    }
+    return refused;
+  }
+
+  /** What throws here refuses the request: the promise of `add` is rejected with it. */
+  function admit(projectId: number, events: readonly CaptureEvent[], settle: Settle): void {
+    if (isClosed) throw unavailable('The service is shutting down.', undefined);
+    if (heldEvents >= bufferMaxEvents || heldCharacters >= BUFFER_MAX_CHARACTERS) {
+      throw unavailable('The event buffer is full. Please try again shortly.', undefined);
+    }
+    const prepared = prepareEvents(projectId, events);
+    if (prepared.length === 0) {
+      settle.resolve();
+      return;
+    }
+    const characters = countCharacters(prepared);
+    heldEvents += prepared.length;
+    heldCharacters += characters;
+    const { resolve, reject } = settle;
+    queue.push({ events: prepared, characters, addedAt: now(), resolve, reject });
+    schedule();
+  }
+
+  /** Tells the callers how their requests ended, once what is due in this turn has been done. */
+  function settleSoon(outcomes: readonly RequestOutcome[]): Promise<void> {
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        for (const { request, refusal } of outcomes) {
+          heldEvents -= request.events.length;
+          heldCharacters -= request.characters;
+          if (refusal === undefined) request.resolve();
+          else request.reject(refusal);
+        }
+        resolve();
+      });
+    });
+  }
+
+  return {
+    add: (projectId, events) =>
+      new Promise((resolve, reject) => admit(projectId, events, { resolve, reject })),
+    depth: () => heldEvents,
+    async close() {
+      isClosed = true;
+      schedule();
+      while (running !== null) await running;
+      await settling;
+    },
+  };
+}
+
+/** What all of a batch was refused for, if that was an outage of the database. */
+function findOutage(outcomes: readonly RequestOutcome[]): Refusal | null {
+  const [first] = outcomes;
+  const refusal = first?.refusal;
+  if (!(refusal instanceof Refusal)) return null;
+  // A lock that was not had in time concerns one project.
+  if (isLockTimeout(refusal.cause)) return null;
+  if (!isDatabaseOutage(refusal.cause) && !isStatementTimeout(refusal.cause)) return null;
+  return outcomes.every((outcome) => outcome.refusal === refusal) ? refusal : null;
+}

@@ -1,0 +1,125 @@
+import type { OpenAPIV3 } from 'openapi-types';
+import { parse } from 'yaml';
+import { readPackageFile } from '../../domain/common/package-root.ts';
+import type { OperationId } from '../../operations/operation.ts';
+import type { ErrorStyle } from '../pipeline/error-reply.ts';
+import { readFieldAliases } from './field-aliases.ts';
+
+/** The contract as it is served and as it is built from. */
+export interface ContractDocument {
+  readonly yaml: string;
+  readonly json: string;
+  readonly definition: OpenAPIV3.Document;
+}
+
+/** Reads `openapi.yaml` of the installation. */
+export function readContract(): ContractDocument {
+  const yaml = readPackageFile('openapi.yaml');
+  const definition: OpenAPIV3.Document = parse(yaml);
+  return { yaml, json: JSON.stringify(definition), definition };
+}
+
+/** What the shell has to know of an operation, read once when the service starts. */
+export interface ContractOperation {
+  readonly id: OperationId;
+  /** Upper case. */
+  readonly method: string;
+  /** The path and its aliases, without the slash at the end. */
+  readonly paths: readonly string[];
+  readonly errorStyle: ErrorStyle;
+  /** The security schemes of which one has to be met; none for an open operation. */
+  readonly securitySchemes: ReadonlySet<string>;
+  /** Whether it runs in one project: its path names one, or it takes a project API key. */
+  readonly runsInProject: boolean;
+  readonly requiredScope: string | null;
+  readonly hasBody: boolean;
+  /** Other names of fields of the body, each with the name that the contract lists. */
+  readonly fieldAliases: ReadonlyMap<string, string>;
+  /** The media type of a body that is handed over as text; null when it is JSON. */
+  readonly textBody: string | null;
+  readonly queryNames: ReadonlySet<string>;
+  readonly booleanQueryNames: ReadonlySet<string>;
+  /** Whether a successful reply may have no body although it declares one. */
+  readonly mayBeEmpty: boolean;
+  /** The media type of each declared status; null for a status without a body. */
+  readonly mediaTypes: ReadonlyMap<number, string | null>;
+}
+
+/** An operation of openapi-backend, with the extensions that Burgee's contract uses. */
+export type ExtendedOperation = OpenAPIV3.OperationObject & {
+  readonly path: string;
+  readonly method: string;
+  readonly 'x-alias-paths'?: readonly string[];
+  readonly 'x-required-scope'?: string;
+  readonly 'x-may-be-empty'?: boolean;
+};
+
+/** Reads one dereferenced operation. `id` is its operationId, known to have a handler. */
+export function readOperation(operation: ExtendedOperation, id: OperationId): ContractOperation {
+  const query = (operation.parameters ?? []).filter(isQueryParameter);
+  return {
+    id,
+    method: operation.method.toUpperCase(),
+    paths: [operation.path, ...(operation['x-alias-paths'] ?? [])].map(withoutSlash),
+    errorStyle: errorStyleOf(operation),
+    securitySchemes: new Set((operation.security ?? []).flatMap(Object.keys)),
+    runsInProject:
+      operation.path.includes('{project_id}') || query.some(({ name }) => name === 'token'),
+    requiredScope: operation['x-required-scope'] ?? null,
+    mayBeEmpty: operation['x-may-be-empty'] === true,
+    hasBody: operation.requestBody !== undefined,
+    fieldAliases: readFieldAliases(jsonSchemaOf(operation.requestBody)),
+    textBody: textBodyOf(operation.requestBody),
+    queryNames: new Set(query.map((parameter) => parameter.name)),
+    booleanQueryNames: new Set(query.filter(isBoolean).map((parameter) => parameter.name)),
+    mediaTypes: new Map(
+      Object.entries(operation.responses).map(([status, response]) => [
+        Number(status),
+        mediaTypeOf(response),
+      ]),
+    ),
+  };
+}
+
+function jsonSchemaOf(body: ExtendedOperation['requestBody']): unknown {
+  return body !== undefined && 'content' in body
+    ? body.content['application/json']?.schema
+    : undefined;
+}
+
+/** Bodies are JSON unless the contract only declares some kind of text for them. */
+function textBodyOf(body: ExtendedOperation['requestBody']): string | null {
+  if (body === undefined || !('content' in body)) return null;
+  const types = Object.keys(body.content);
+  if (types.includes('application/json')) return null;
+  return types.find((type) => type.startsWith('text/')) ?? null;
+}
+
+/** The path without the slash at its end, which is optional on every path. */
+export function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+}
+
+function errorStyleOf(operation: ExtendedOperation): ErrorStyle {
+  const [tag] = operation.tags ?? [];
+  const styles: readonly ErrorStyle[] = ['definitions', 'evaluation', 'capture', 'capture_v1'];
+  return styles.find((style) => style === tag) ?? 'management';
+}
+
+function mediaTypeOf(
+  response: OpenAPIV3.ReferenceObject | OpenAPIV3.ResponseObject,
+): string | null {
+  const content = 'content' in response ? response.content : undefined;
+  return Object.keys(content ?? {})[0] ?? null;
+}
+
+function isQueryParameter(
+  parameter: OpenAPIV3.ReferenceObject | OpenAPIV3.ParameterObject,
+): parameter is OpenAPIV3.ParameterObject {
+  return 'in' in parameter && parameter.in === 'query';
+}
+
+function isBoolean(parameter: OpenAPIV3.ParameterObject): boolean {
+  const schema = parameter.schema;
+  return schema !== undefined && 'type' in schema && schema.type === 'boolean';
+}
