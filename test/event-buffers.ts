@@ -4,9 +4,9 @@ import {
   type EventBufferOptions,
 } from '../src/domain/capture/commit/event-buffer.ts';
 import type { CaptureEvent } from '../src/domain/capture/parse/capture-event.ts';
-import { parseCaptureBody } from '../src/domain/capture/parse/parse-capture.ts';
 import type { JsonObject } from '../src/domain/common/json.ts';
 import type { Db } from '../src/domain/database/db.ts';
+import { parseCaptureBody } from './parse-capture-body.ts';
 
 /** A project that only events are stored for; returns its id. */
 export async function insertProject(db: Db): Promise<number> {

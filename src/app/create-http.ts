@@ -1,15 +1,17 @@
 import { toRefusal } from '../domain/database/database-error.ts';
-import type { IdentityStore } from '../domain/projects/identity-store.ts';
-import { createContract } from '../http/contract/contract.ts';
+import { loadBackend } from '../http/contract/backend.ts';
 import { readContract } from '../http/contract/contract-document.ts';
 import { createReplyCheck } from '../http/contract/reply-check.ts';
-import { createHapi, createMethodTable, requestListenerOf } from '../http/hapi/hapi-server.ts';
-import { createHotPath } from '../http/listener/fast-lane.ts';
+import { LargeWork } from '../http/decode/large-work.ts';
+import { createHapi, requestListenerOf } from '../http/hapi/hapi-server.ts';
+import { createMethodTable } from '../http/hapi/methods.ts';
+import { createFastLane } from '../http/listener/fast-lane.ts';
 import type { Log } from '../http/metrics/log.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
-import { createAnswer } from '../http/pipeline/answer.ts';
-import { createDirectAnswer } from '../http/pipeline/answer-directly.ts';
-import { createIngest } from '../http/pipeline/ingest.ts';
+import type { Gatekeeper } from '../http/pipeline/identify.ts';
+import { createPipeline } from '../http/pipeline/pipeline.ts';
+import { compilePlans } from '../http/pipeline/plan.ts';
+import { createRecorder } from '../http/pipeline/record.ts';
 import type { Handlers } from '../operations/operation.ts';
 import type { Config } from './config.ts';
 
@@ -18,17 +20,14 @@ export interface HttpOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly handlers: Handlers;
-  readonly gatekeeper: IdentityStore;
+  readonly gatekeeper: Gatekeeper;
 }
 
-/** Everything between the listener and the handlers, both lanes. */
+/** Everything between the listener and the handlers: one pipeline, and its two adapters. */
 export async function createHttp({ config, log, metrics, handlers, gatekeeper }: HttpOptions) {
   const document = readContract();
-  const contract = await createContract({ document, handlers, gatekeeper });
-  const { answer, recordRefusal } = createAnswer({
-    contract,
-    answerIngest: createIngest(contract, handlers),
-    answerDirectly: createDirectAnswer(contract, handlers, gatekeeper),
+  const plans = compilePlans(document, await loadBackend(document), handlers);
+  const recorder = createRecorder({
     metrics,
     log,
     logsTraffic: config.logLevel === 'debug' || config.logLevel === 'trace',
@@ -36,11 +35,13 @@ export async function createHttp({ config, log, metrics, handlers, gatekeeper }:
     checkedReplies: config.checkReplies ? 'every' : 'sample',
     translateError: toRefusal,
   });
-  const hapi = await createHapi({ contract, document, metrics, answer, recordRefusal });
+  const largeWork = new LargeWork();
+  const pipeline = createPipeline({ handlers, gatekeeper, largeWork, recorder });
+  const hapi = await createHapi({ plans, pipeline, document, metrics });
   return {
-    hotPath: createHotPath(contract.operations, answer, recordRefusal),
-    handOver: requestListenerOf(hapi),
-    methodsOf: createMethodTable(contract.operations),
+    fastLane: createFastLane(plans, pipeline),
+    forwardToHapi: requestListenerOf(hapi),
+    methodsOf: createMethodTable(plans),
     stop: () => hapi.stop(),
   };
 }

@@ -15,13 +15,14 @@ import { compilePattern } from '../domain/targeting/patterns.ts';
 import { createRequestUsage } from '../domain/usage/requests/request-usage.ts';
 import { keepFlagUsage } from '../domain/usage/upkeep/flag-usage-keeper.ts';
 import { createHandlers } from '../handlers/index.ts';
-import { type Application, createFront } from '../http/listener/front.ts';
+import { type Application, createListener } from '../http/listener/listener.ts';
 import type { Log } from '../http/metrics/log.ts';
 import { createMetrics, type Metrics } from '../http/metrics/metrics.ts';
 import type { Config } from './config.ts';
 import { createHttp } from './create-http.ts';
 import { createWorker } from './create-worker.ts';
 import { readEncryptionKeys } from './encryption-keys.ts';
+import { createGatekeeper } from './gatekeeper.ts';
 import { type OpenDatabase, openDatabase } from './open-database.ts';
 
 export interface ServiceOptions {
@@ -52,12 +53,12 @@ const STOP_GRACE_MS = 10_000;
  * where things are constructed. When a step fails, the steps before it are undone.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const front = createFront();
+  const listener = createListener();
   let database: OpenDatabase | null = null;
   let running: RunningApplication | null = null;
   const stop = async () => {
     try {
-      await front.close(STOP_GRACE_MS);
+      await listener.close(STOP_GRACE_MS);
       await running?.close();
     } finally {
       // Whatever went wrong above, an embedded server must not be left behind.
@@ -66,11 +67,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   try {
     // Listening comes first, so that a port that is taken stops the start before any work is done.
-    const port = await front.listen(options.config.port, options.config.host);
+    const port = await listener.listen(options.config.port, options.config.host);
     database = await startDatabase(options);
     const bootstrapped = await bootstrap(database.db, options.config.bootstrapKeys);
     running = await startApplication(options, database);
-    front.open(running.application);
+    listener.open(running.application);
     return { port, bootstrapped, stop };
   } catch (error) {
     await stop();
@@ -129,7 +130,7 @@ async function startApplication(
   });
   const usage = createRequestUsage({ db, now, log, quotas: () => quotasOf(snapshots) });
   const jobs = createWorker({ db, log, snapshots, now });
-  const listener = createChangeListener({
+  const changes = createChangeListener({
     connection,
     db,
     log,
@@ -155,19 +156,25 @@ async function startApplication(
     onJobsAdded: () => jobs.wake(),
     countAudience: createAudienceCounter(db),
   });
-  const http = await createHttp({ config, log, metrics, handlers, gatekeeper: identities });
+  const http = await createHttp({
+    config,
+    log,
+    metrics,
+    handlers,
+    gatekeeper: createGatekeeper(identities, snapshots),
+  });
 
   const retentionDays = config.eventsRetentionDays;
   const partitions = await keepPartitions(db, { log, retentionDays, now });
   const flagUsage = keepFlagUsage({ db, now, retentionDays, log });
-  await listener.start();
+  await changes.start();
   await snapshots.loadAll();
   await usage.flush();
   jobs.start();
   return {
     application: {
-      hotPath: http.hotPath,
-      handOver: http.handOver,
+      fastLane: http.fastLane,
+      forwardToHapi: http.forwardToHapi,
       methodsOf: http.methodsOf,
       isReady: () => snapshots.isLoaded,
     },
@@ -177,7 +184,7 @@ async function startApplication(
       await usage.close();
       await partitions.stop();
       await flagUsage.stop();
-      await listener.stop();
+      await changes.stop();
       await http.stop();
     },
   };

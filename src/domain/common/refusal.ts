@@ -1,5 +1,5 @@
 /**
- * The closed list of ways a request can fail. The HTTP shell decides what each looks like on the
+ * The closed list of ways a request can be refused. The HTTP side decides what each looks like on the
  * wire; nothing in the domain knows a status code.
  */
 export type RefusalKind =
@@ -24,7 +24,15 @@ export interface RefusalOptions {
   readonly attr?: string | null;
   /** What went wrong underneath; logged, never sent. */
   readonly cause?: unknown;
+  /** What the body of the refusal says beside the envelope. */
+  readonly form?: RefusalForm;
 }
+
+/**
+ * Some actions have always said their refusals in a form of their own, and say them in it beside the
+ * envelope: `error` with the detail, or that and `success: false`.
+ */
+export type RefusalForm = 'envelope' | 'error' | 'success';
 
 const DEFAULT_CODES: Readonly<Record<RefusalKind, string>> = {
   malformed: 'parse_error',
@@ -42,13 +50,14 @@ const DEFAULT_CODES: Readonly<Record<RefusalKind, string>> = {
   unavailable: 'service_unavailable',
 };
 
-/** A failure that has a documented reply. Anything else that is thrown is a fault of Burgee's. */
+/** A failure that has a documented reply. Anything else that is thrown is a fault of Burgee. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly kind: RefusalKind;
   readonly code: string;
   readonly detail: string;
   readonly attr: string | null;
+  readonly form: RefusalForm;
 
   constructor(kind: RefusalKind, detail: string, options: RefusalOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -56,7 +65,16 @@ export class Refusal extends Error {
     this.code = options.code ?? DEFAULT_CODES[kind];
     this.detail = detail;
     this.attr = options.attr ?? null;
+    this.form = options.form ?? 'envelope';
   }
+}
+
+/** An action that breaks a rule, said in the form that such actions have. */
+export function refusedAction(
+  form: RefusalForm,
+  { detail, code = 'invalid_input', attr = null }: Pick<Refusal, 'detail'> & RefusalOptions,
+): Refusal {
+  return new Refusal('invalid', detail, { code, attr, form });
 }
 
 /** A field that breaks a rule: 400 with the field named. */

@@ -3,8 +3,8 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
+import { parseCaptureBody } from '../../../test/parse-capture-body.ts';
 import { createEventBuffer } from '../capture/commit/event-buffer.ts';
-import { parseCaptureBody } from '../capture/parse/parse-capture.ts';
 import { ensurePartitions, toDay } from './event-partitions.ts';
 import { listEvents } from './events-queries.ts';
 

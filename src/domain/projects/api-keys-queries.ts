@@ -67,6 +67,7 @@ function toPersonalApiKey(row: KeyWithEmail): PersonalApiKey {
 }
 
 interface CallerRow {
+  key_hash: string;
   id: number;
   uuid: string;
   distinct_id: string;
@@ -76,18 +77,23 @@ interface CallerRow {
   member_project_ids: number[];
 }
 
-/** The holder of the living key with this hash, or undefined. */
-export async function getCallerByKeyHash(db: Db, hash: string): Promise<UserCaller | undefined> {
+/** The holders of the living keys with these hashes, by hash; nothing for one that nobody holds. */
+export async function findCallersByKeyHash(
+  db: Db,
+  hashes: readonly string[],
+): Promise<Map<string, UserCaller>> {
   const { rows } = await db.raw<{ rows: CallerRow[] }>(
-    `SELECT u.id, u.uuid, u.distinct_id, u.email, k.scopes, k.project_ids,
+    `SELECT k.key_hash, u.id, u.uuid, u.distinct_id, u.email, k.scopes, k.project_ids,
        ARRAY(SELECT m.project_id FROM project_memberships m
              WHERE m.user_id = u.id ORDER BY m.project_id) AS member_project_ids
      FROM personal_api_keys k JOIN users u ON u.id = k.user_id
-     WHERE k.key_hash = ? AND k.revoked_at IS NULL`,
-    [hash],
+     WHERE k.key_hash = ANY (?::text[]) AND k.revoked_at IS NULL`,
+    [[...hashes]],
   );
-  const row = rows[0];
-  if (row === undefined) return undefined;
+  return new Map(rows.map((row) => [row.key_hash, toCaller(row)]));
+}
+
+function toCaller(row: CallerRow): UserCaller {
   return {
     kind: 'user',
     user: { id: row.id, uuid: row.uuid, distinctId: row.distinct_id, email: row.email },

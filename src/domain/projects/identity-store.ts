@@ -1,12 +1,15 @@
 import { type Caller, type ProjectAccess, reachableProjectIds } from '../common/access.ts';
+import { BatchedLookups } from '../common/batched-lookups.ts';
 import { BoundedCache } from '../common/bounded-cache.ts';
+import type { Eventually } from '../common/eventually.ts';
 import { notFound, Refusal } from '../common/refusal.ts';
 import { SingleFlight } from '../common/single-flight.ts';
 import { toRefusal } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
-import { getCallerByKeyHash } from './api-keys-queries.ts';
+import { findCallersByKeyHash } from './api-keys-queries.ts';
+import { FailedAttempts } from './failed-attempts.ts';
 import { hashKey } from './keys.ts';
-import { getProjectIdBySecretHash, listProjects } from './projects-queries.ts';
+import { findProjectIdsBySecretHash, listProjects } from './projects-queries.ts';
 
 const KEYS_MAX = 10_000;
 
@@ -14,11 +17,6 @@ const KEYS_MAX = 10_000;
 const UNKNOWN_KEY_FOR_MS = 1_000;
 
 const PROJECT_ID = /^[1-9]\d{0,9}$/;
-
-interface KnownKey {
-  readonly caller: Caller | null;
-  readonly validUntil: number;
-}
 
 /** How a request names its project: the text of its path, and a project API key. */
 interface ProjectTarget {
@@ -39,8 +37,12 @@ interface KnownProjects {
 export class IdentityStore {
   readonly #db: Db;
   readonly #now: () => Date;
-  readonly #keys = new BoundedCache<string, KnownKey>(KEYS_MAX);
-  readonly #keyLookups = new SingleFlight<string, Caller | null>();
+  readonly #keys = new BoundedCache<string, Caller>(KEYS_MAX);
+  /** Until when a key is taken for unknown. Apart, so that invented keys push no good one out. */
+  readonly #unknownKeys = new BoundedCache<string, number>(KEYS_MAX);
+  readonly #personalKeys: BatchedLookups<Caller>;
+  readonly #projectKeys: BatchedLookups<Caller>;
+  readonly #failures: FailedAttempts;
   readonly #projectLookups = new SingleFlight<number, KnownProjects>();
   #projects: KnownProjects | null = null;
   /** Counts the changes, so that a look-up that was overtaken by one is not remembered. */
@@ -49,33 +51,37 @@ export class IdentityStore {
   constructor(db: Db, now: () => Date) {
     this.#db = db;
     this.#now = now;
+    this.#failures = new FailedAttempts(() => now().getTime());
+    this.#personalKeys = new BatchedLookups<Caller>((hashes) => findCallersByKeyHash(db, hashes));
+    this.#projectKeys = new BatchedLookups<Caller>(async (hashes) => {
+      const ids = await findProjectIdsBySecretHash(db, hashes);
+      return new Map([...ids].map(([hash, projectId]) => [hash, { kind: 'project', projectId }]));
+    });
   }
 
   /** Forgets everything: keys, users, memberships or projects have changed. */
   forget(): void {
     this.#generation += 1;
     this.#keys.clear();
+    this.#unknownKeys.clear();
     this.#projects = null;
   }
 
   /**
    * The holder of a personal API key or a project secret key, or null when nobody holds it. What is
-   * in memory is there at once: most requests come with a key that was seen before.
+   * in memory is there at once: most requests come with a key that was seen before. An address that
+   * sends bad keys all the time waits a moment for what is not.
    */
-  authenticate(secret: string): Caller | null | Promise<Caller | null> {
+  authenticate(secret: string, address = ''): Eventually<Caller | null> {
     const hash = hashKey(secret);
     const known = this.#keys.get(hash);
-    if (known !== undefined && known.validUntil > this.#now().getTime()) return known.caller;
-    const generation = this.#generation;
-    return this.#keyLookups.run(`${generation}:${hash}`, async () => {
-      const caller = await this.#lookUpKey(secret, hash);
-      if (generation === this.#generation) {
-        const unknownUntil = this.#now().getTime() + UNKNOWN_KEY_FOR_MS;
-        const validUntil = caller === null ? unknownUntil : Number.POSITIVE_INFINITY;
-        this.#keys.set(hash, { caller, validUntil });
-      }
-      return caller;
-    });
+    if (known !== undefined) return known;
+    const unknownUntil = this.#unknownKeys.get(hash);
+    if (unknownUntil !== undefined && unknownUntil > this.#now().getTime()) {
+      this.#failures.note(address);
+      return null;
+    }
+    return this.#lookUpKey(secret, hash, address);
   }
 
   /**
@@ -83,7 +89,7 @@ export class IdentityStore {
    * does, a number or `@current`; else the caller's own project is meant. Rejects with 401 for an
    * unknown token, 404 for an unknown project, 403 for one that the caller has no business in.
    */
-  enterProject(caller: Caller, target: ProjectTarget): ProjectAccess | Promise<ProjectAccess> {
+  enterProject(caller: Caller, target: ProjectTarget): Eventually<ProjectAccess> {
     const projects = this.#projects;
     if (projects === null) {
       return this.#findProjects().then((found) => enter(caller, target, found));
@@ -95,16 +101,22 @@ export class IdentityStore {
     }
   }
 
-  async #lookUpKey(secret: string, hash: string): Promise<Caller | null> {
-    try {
-      if (secret.startsWith('phs_')) {
-        const projectId = await getProjectIdBySecretHash(this.#db, hash);
-        return projectId === undefined ? null : { kind: 'project', projectId };
-      }
-      return (await getCallerByKeyHash(this.#db, hash)) ?? null;
-    } catch (error) {
-      throw toRefusal(error);
+  async #lookUpKey(secret: string, hash: string, address: string): Promise<Caller | null> {
+    const generation = this.#generation;
+    const lookups = secret.startsWith('phs_') ? this.#projectKeys : this.#personalKeys;
+    const caller = await lookups
+      .find(hash, this.#failures.isSuspect(address))
+      .catch((error: unknown) => {
+        throw toRefusal(error);
+      });
+    const isCurrent = generation === this.#generation;
+    if (caller !== undefined) {
+      if (isCurrent) this.#keys.set(hash, caller);
+      return caller;
     }
+    this.#failures.note(address);
+    if (isCurrent) this.#unknownKeys.set(hash, this.#now().getTime() + UNKNOWN_KEY_FOR_MS);
+    return null;
   }
 
   #findProjects(): Promise<KnownProjects> {

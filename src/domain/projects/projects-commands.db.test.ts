@@ -8,7 +8,7 @@ import { createPersonalApiKey, revokePersonalApiKey } from './api-keys-commands.
 import { listPersonalApiKeys } from './api-keys-queries.ts';
 import { hashKey } from './keys.ts';
 import { addMember, createProject, createUser } from './projects-commands.ts';
-import { getProjectIdBySecretHash, readRevisions } from './projects-queries.ts';
+import { findProjectIdsBySecretHash, readRevisions } from './projects-queries.ts';
 
 let database: DisposableDatabase;
 let userId = 0;
@@ -28,7 +28,8 @@ describe('createProject', () => {
     const { project, secretKey } = await write((tx) => createProject(tx, { name: '  Shop ' }));
     expect(project).toMatchObject({ name: 'Shop', timezone: 'UTC', revision: 1 });
     expect(project.apiToken).toMatch(/^phc_/);
-    expect(await getProjectIdBySecretHash(database.db, hashKey(secretKey))).toBe(project.id);
+    const hash = hashKey(secretKey);
+    expect((await findProjectIdsBySecretHash(database.db, [hash])).get(hash)).toBe(project.id);
     expect(JSON.stringify(await database.db('projects'))).not.toContain(secretKey);
   });
 

@@ -30,20 +30,36 @@ export async function getProject(db: Statements, id: number): Promise<Project | 
   return row === undefined ? undefined : toProject(row);
 }
 
-/** The project with this project API key, or undefined. */
-export async function getProjectByToken(db: Db, apiToken: string): Promise<Project | undefined> {
-  const row = await db('projects').where({ api_token: apiToken }).first();
-  return row === undefined ? undefined : toProject(row);
+/** The projects with these project API keys, by key. */
+export async function findProjectsByToken(
+  db: Db,
+  tokens: readonly string[],
+): Promise<Map<string, Project>> {
+  const rows = await db('projects').whereRaw('api_token = ANY (?::text[])', [[...tokens]]);
+  return new Map(rows.map((row) => [row.api_token, toProject(row)]));
 }
 
-/** The id of the project whose secret key, or the one before it, has this hash, or undefined. */
-export async function getProjectIdBySecretHash(db: Db, hash: string): Promise<number | undefined> {
-  const row: Pick<ProjectRow, 'id'> | undefined = await db('projects')
-    .where({ secret_key_hash: hash })
-    .orWhere({ secret_key_backup_hash: hash })
-    .select('id')
-    .first();
-  return row?.id;
+/** The ids of the projects whose secret keys, or those before them, have these hashes, by hash. */
+export async function findProjectIdsBySecretHash(
+  db: Db,
+  hashes: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await db.raw<{ rows: SecretHashes[] }>(
+    `SELECT id, secret_key_hash AS current, secret_key_backup_hash AS previous FROM projects
+     WHERE secret_key_hash = ANY (?::text[]) OR secret_key_backup_hash = ANY (?::text[])`,
+    [[...hashes], [...hashes]],
+  );
+  return new Map(
+    rows.flatMap(({ id, current, previous }) =>
+      [current, previous].flatMap((hash) => (hash === null ? [] : [[hash, id] as const])),
+    ),
+  );
+}
+
+interface SecretHashes {
+  readonly id: number;
+  readonly current: string | null;
+  readonly previous: string | null;
 }
 
 /** The revision of every project and of identities, as the backstop of propagation compares them. */

@@ -1,9 +1,11 @@
+import { BatchedLookups } from '../common/batched-lookups.ts';
 import { BoundedCache } from '../common/bounded-cache.ts';
 import { SingleFlight } from '../common/single-flight.ts';
 import { toRefusal } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
 import type { CompilePattern } from '../evaluation/model/definitions.ts';
-import { getProjectByToken, listProjects } from '../projects/projects-queries.ts';
+import type { Project } from '../projects/project.ts';
+import { findProjectsByToken, listProjects } from '../projects/projects-queries.ts';
 import { loadProject, type ServedProject } from './load-definitions.ts';
 
 export interface SnapshotStoreOptions {
@@ -30,7 +32,7 @@ export class SnapshotStore {
   readonly #served = new Map<number, ServedProject>();
   readonly #idsByToken = new Map<string, number>();
   readonly #loads = new SingleFlight<number, ServedProject | undefined>();
-  readonly #lookups = new SingleFlight<string, ServedProject | undefined>();
+  readonly #lookups: BatchedLookups<Project>;
   readonly #unknownTokens = new BoundedCache<string, number>(UNKNOWN_TOKENS_MAX);
   /** Counts how often that was forgotten, so that an overtaken look-up is not remembered. */
   #generation = 0;
@@ -38,6 +40,7 @@ export class SnapshotStore {
 
   constructor(options: SnapshotStoreOptions) {
     this.#options = options;
+    this.#lookups = new BatchedLookups((tokens) => findProjectsByToken(options.db, tokens));
   }
 
   /** Loads every project. Until it has, the store is not ready. */
@@ -74,7 +77,7 @@ export class SnapshotStore {
     if (unknownUntil !== undefined && unknownUntil > this.#options.now().getTime()) {
       return undefined;
     }
-    return this.#lookups.run(token, () => this.#lookUp(token));
+    return this.#lookUp(token);
   }
 
   /** The project, if it is in memory. */
@@ -114,7 +117,7 @@ export class SnapshotStore {
   async #lookUp(token: string): Promise<ServedProject | undefined> {
     const generation = this.#generation;
     try {
-      const project = await getProjectByToken(this.#options.db, token);
+      const project = await this.#lookups.find(token);
       if (project !== undefined) return await this.#load(project.id);
     } catch (error) {
       throw toRefusal(error);

@@ -1,15 +1,14 @@
-import { AnalyticsError } from '../../domain/capture/parse/analytics-error.ts';
-import { CaptureError } from '../../domain/capture/parse/capture-error.ts';
-import { requireToken } from '../../domain/capture/parse/capture-token.ts';
+import { invalidBatch } from '../../domain/capture/parse/capture-refusal.ts';
+import { requireToken, unknownToken } from '../../domain/capture/parse/capture-token.ts';
 import {
   type ParsedAnalytics,
   parseAnalyticsBatch,
 } from '../../domain/capture/parse/parse-analytics.ts';
 import { isJson, isJsonObject, type JsonValue } from '../../domain/common/json.ts';
+import { Refusal } from '../../domain/common/refusal.ts';
+import { runAtOnce, runInSlices } from '../../domain/common/time-slices.ts';
 import type { Handlers, RequestOrigin } from '../../operations/operation.ts';
-import type { CaptureHandlersContext } from './capture.ts';
-
-const ERROR_URI = 'https://posthog.com/docs/api';
+import { AT_ONCE_EVENTS, type CaptureHandlersContext } from './capture.ts';
 
 /** The operation that takes events in and tells what became of each. */
 export function createAnalyticsHandlers({
@@ -19,7 +18,7 @@ export function createAnalyticsHandlers({
   async function findProjectId(origin: RequestOrigin): Promise<number> {
     const token = requireToken(readBearer(origin));
     const served = snapshots.getByToken(token) ?? (await snapshots.findByToken(token));
-    if (served === undefined) throw new CaptureError(401, 'API key is not valid: unknown');
+    if (served === undefined) throw unknownToken();
     return served.project.id;
   }
 
@@ -28,7 +27,7 @@ export function createAnalyticsHandlers({
     try {
       await events.add(projectId, parsed.events);
     } catch (error) {
-      if (!(error instanceof CaptureError)) throw error;
+      if (!(error instanceof Refusal) || error.kind === 'unavailable') throw error;
       for (const [uuid, { result }] of parsed.results) {
         if (result === 'ok') parsed.results.set(uuid, { result: 'drop', details: 'rejected' });
       }
@@ -37,26 +36,19 @@ export function createAnalyticsHandlers({
 
   return {
     async captureAnalyticsEvents({ body, origin, reply }) {
-      try {
-        const projectId = await findProjectId(origin);
-        const parsed = parseAnalyticsBatch(readBatch(isJson(body) ? body : null), {
-          receivedAt: origin.receivedAt,
-          sentAt: readSentAt(origin),
-          sdkInfo: readHeader(origin, 'posthog-sdk-info'),
-        });
-        await store(projectId, parsed);
-        return reply(200, { results: Object.fromEntries(parsed.results) });
-      } catch (error) {
-        if (error instanceof AnalyticsError) return reply(400, toBody(error.tag, error.message));
-        if (!(error instanceof CaptureError)) throw error;
-        return reply(401, toBody('invalid_api_token', `${error.message}.`));
-      }
+      const projectId = await findProjectId(origin);
+      const batch = readBatch(isJson(body) ? body : null);
+      const parsing = parseAnalyticsBatch(batch, {
+        receivedAt: origin.receivedAt,
+        sentAt: readSentAt(origin),
+        sdkInfo: readHeader(origin, 'posthog-sdk-info'),
+      });
+      const isSmall = batch.length <= AT_ONCE_EVENTS;
+      const parsed = isSmall ? runAtOnce(parsing) : await runInSlices(parsing);
+      await store(projectId, parsed);
+      return reply(200, { results: Object.fromEntries(parsed.results) });
     },
   };
-}
-
-function toBody(error: string, text: string) {
-  return { error, error_description: text, error_uri: ERROR_URI };
 }
 
 function readBearer(origin: RequestOrigin): string | null {
@@ -67,9 +59,9 @@ function readBearer(origin: RequestOrigin): string | null {
 function readSentAt(origin: RequestOrigin): Date {
   const sentAt = new Date(readHeader(origin, 'posthog-request-timestamp'));
   if (!Number.isNaN(sentAt.getTime())) return sentAt;
-  throw new AnalyticsError(
+  throw invalidBatch(
     'invalid_header_value',
-    'The header posthog-request-timestamp is no time.',
+    'The header posthog-request-timestamp must be a valid time.',
   );
 }
 

@@ -1,7 +1,12 @@
 import type { EventBuffer } from '../../domain/capture/commit/event-buffer.ts';
-import { CaptureError } from '../../domain/capture/parse/capture-error.ts';
-import { type CapturePath, parseCaptureBody } from '../../domain/capture/parse/parse-capture.ts';
+import { unknownToken } from '../../domain/capture/parse/capture-token.ts';
+import {
+  type CapturePath,
+  parseEvents,
+  readCaptureBody,
+} from '../../domain/capture/parse/parse-capture.ts';
 import { isJson } from '../../domain/common/json.ts';
+import { runAtOnce, runInSlices } from '../../domain/common/time-slices.ts';
 import type { SnapshotStore } from '../../domain/snapshots/snapshot-store.ts';
 import { type Handlers, RawJson, type RequestOrigin } from '../../operations/operation.ts';
 
@@ -9,6 +14,9 @@ export interface CaptureHandlersContext {
   readonly snapshots: SnapshotStore;
   readonly events: EventBuffer;
 }
+
+/** More events than this are looked at in several turns of the event loop. */
+export const AT_ONCE_EVENTS = 200;
 
 /** Clocks in the query that say 2020 or earlier are seconds, not milliseconds, and are ignored. */
 const SENT_AT_AFTER_MS = Date.UTC(2021, 0, 1);
@@ -21,18 +29,15 @@ export function createCaptureHandlers(
 ): Pick<Handlers, 'captureEvent' | 'captureEventByQuery' | 'captureBatch' | 'discardTelemetry'> {
   return {
     async captureEvent({ body, origin, reply }) {
-      const refusal = await capture(context, body, origin);
-      if (refusal !== null) return reply(refusal.status, refusal.message);
+      await capture(context, body, origin);
       return isBeacon(origin) ? reply(204, undefined) : reply(200, STORED);
     },
     async captureEventByQuery({ body, origin, reply }) {
-      const refusal = await capture(context, body, origin);
-      if (refusal !== null) return reply(refusal.status, refusal.message);
+      await capture(context, body, origin);
       return isBeacon(origin) ? reply(204, undefined) : reply(200, STORED);
     },
     async captureBatch({ body, origin, reply }) {
-      const refusal = await capture(context, body, origin);
-      if (refusal !== null) return reply(refusal.status, refusal.message);
+      await capture(context, body, origin);
       return isBeacon(origin) ? reply(204, undefined) : reply(200, STORED);
     },
     discardTelemetry({ origin, reply }) {
@@ -41,29 +46,25 @@ export function createCaptureHandlers(
   };
 }
 
-/** Stores the events of a body; returns once they are committed, or why they are refused. */
+/** Stores the events of a body; resolves once they are committed. */
 async function capture(
   context: CaptureHandlersContext,
   body: unknown,
   origin: RequestOrigin,
-): Promise<CaptureError | null> {
-  try {
-    const sentAt = readSentAt(origin.rawQuery._ ?? origin.rawQuery.sent_at);
-    const parsed = parseCaptureBody(isJson(body) ? body : null, {
-      path: pathOf(origin),
-      receivedAt: origin.receivedAt,
-      ...(sentAt === null ? {} : { sentAt }),
-    });
-    const served =
-      context.snapshots.getByToken(parsed.token) ??
-      (await context.snapshots.findByToken(parsed.token));
-    if (served === undefined) throw new CaptureError(401, 'API key is not valid: unknown');
-    await context.events.add(served.project.id, parsed.events);
-    return null;
-  } catch (error) {
-    if (error instanceof CaptureError) return error;
-    throw error;
-  }
+): Promise<void> {
+  const sentAt = readSentAt(origin.rawQuery._ ?? origin.rawQuery.sent_at);
+  const { snapshots, events } = context;
+  const read = readCaptureBody(isJson(body) ? body : null, pathOf(origin));
+  // Who sends this is asked before its events are looked at one by one.
+  const served = snapshots.getByToken(read.token) ?? (await snapshots.findByToken(read.token));
+  if (served === undefined) throw unknownToken();
+  const { receivedAt } = origin;
+  const parsing = { receivedAt, ...(sentAt === null ? {} : { sentAt }) };
+  const parsed =
+    read.items.length <= AT_ONCE_EVENTS
+      ? runAtOnce(parseEvents(read, parsing))
+      : await runInSlices(parseEvents(read, parsing));
+  await events.add(served.project.id, parsed);
 }
 
 /** The family of the path: the one that very old clients identify persons on reads bodies its own way. */

@@ -1,5 +1,5 @@
 import type { Caller } from '../../domain/common/access.ts';
-import { notFound, Refusal } from '../../domain/common/refusal.ts';
+import { notFound, Refusal, refusedAction } from '../../domain/common/refusal.ts';
 import { type Dashboard, describeTile, type Tile } from '../../domain/dashboards/dashboard.ts';
 import {
   type DashboardCommandsContext,
@@ -18,7 +18,6 @@ import { getProject } from '../../domain/projects/projects-queries.ts';
 import type { Body, Handlers } from '../../operations/operation.ts';
 import { offsetLinks, pageSize } from '../common/pagination.ts';
 import { refuseUnstorableText } from '../common/unstorable-text.ts';
-import { unsuccessful } from '../feature-flags/action-error.ts';
 
 const PAGE_SIZE = 100;
 
@@ -39,17 +38,13 @@ export function createDashboardHandlers(context: DashboardCommandsContext): Dash
   return {
     async createUsageDashboard({ params, access, reply }) {
       const address = { projectId: access.projectId, flagId: params.id };
-      const refusal = await findRefusal(
-        ensureUsageDashboard(context, address, userIdOf(access.caller)),
-      );
-      if (refusal !== null) return reply(400, refusal);
+      await inActionForm(ensureUsageDashboard(context, address, userIdOf(access.caller)));
       return reply(200, { success: true }, { deprecation: 'true', sunset: SUNSET });
     },
 
     async enrichUsageDashboard({ params, access, reply }) {
       const address = { projectId: access.projectId, flagId: params.id };
-      const refusal = await findRefusal(enrichUsageDashboard(context, address));
-      if (refusal !== null) return reply(400, refusal);
+      await inActionForm(enrichUsageDashboard(context, address));
       return reply(200, { success: true }, { deprecation: 'true' });
     },
 
@@ -78,14 +73,13 @@ export function createDashboardHandlers(context: DashboardCommandsContext): Dash
   };
 }
 
-/** What an action was refused with; other failures go the usual way. */
-async function findRefusal(action: Promise<void>) {
+/** Refusals of the action in the form that such actions have; other failures as they are. */
+async function inActionForm(action: Promise<void>): Promise<void> {
   try {
     await action;
-    return null;
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind !== 'invalid') throw error;
-    return unsuccessful(error);
+    throw refusedAction('success', error);
   }
 }
 

@@ -1,4 +1,5 @@
 import { isJson, type JsonValue } from '../../domain/common/json.ts';
+import { refusedAction } from '../../domain/common/refusal.ts';
 import { FLAG_FILTER_NAMES, parseFlagFilters } from '../../domain/flags/list/parse-flag-filters.ts';
 import {
   type BulkFailure,
@@ -10,7 +11,6 @@ import type { FlagCommandsContext } from '../../domain/flags/write/flags-command
 import type { Body, Handlers } from '../../operations/operation.ts';
 import { authorOf } from '../common/caller.ts';
 import { refuseUnstorableText } from '../common/unstorable-text.ts';
-import { actionError } from './action-error.ts';
 
 /** The operations that write many flags at once. */
 export function createFlagBulkHandlers(
@@ -19,7 +19,7 @@ export function createFlagBulkHandlers(
   return {
     async bulkDeleteFeatureFlags({ body, access, reply }) {
       const selection = toSelection(body);
-      if (typeof selection === 'string') return reply(400, actionError({ detail: selection }));
+      if (typeof selection === 'string') throw refusedAction('error', { detail: selection });
       const { deleted, errors } = await deleteFlags(context, authorOf(access), selection);
       return reply(200, {
         deleted: deleted.map(({ flag, rollout }) => ({
@@ -35,7 +35,7 @@ export function createFlagBulkHandlers(
     async bulkUpdateFeatureFlagTags({ body, access, reply }) {
       refuseUnstorableText(body);
       const { ids, action, tags } = body;
-      if (ids.length === 0) return reply(400, actionError({ detail: 'No flag IDs provided' }));
+      if (ids.length === 0) throw refusedAction('error', { detail: 'No flag IDs provided' });
       const { updated, errors } = await updateTags(context, authorOf(access), ids, action, tags);
       return reply(200, {
         updated: updated.map((flag) => ({ id: flag.id, key: flag.key, tags: [...flag.tags] })),

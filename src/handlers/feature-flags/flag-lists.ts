@@ -1,4 +1,5 @@
 import { isJson } from '../../domain/common/json.ts';
+import { refusedAction } from '../../domain/common/refusal.ts';
 import { NEWEST_FIRST } from '../../domain/flags/list/flag-order.ts';
 import { listFlagIds, listFlagKeys, listFlags } from '../../domain/flags/list/flags-queries.ts';
 import { parseFlagFilters } from '../../domain/flags/list/parse-flag-filters.ts';
@@ -7,7 +8,6 @@ import { readFlagIds } from '../../domain/flags/write/sent-flag-ids.ts';
 import { pythonRepr } from '../../domain/targeting/python-text.ts';
 import type { Handlers } from '../../operations/operation.ts';
 import { offsetLinks, pageSize } from '../common/pagination.ts';
-import { actionError } from './action-error.ts';
 import { rightsOf, toFlagBody } from './flag-body.ts';
 
 const FLAGS_PAGE_SIZE = 100;
@@ -51,7 +51,7 @@ export function createFlagListHandlers(
       const sent = (body.ids ?? []).filter(isJson);
       const { ids, invalid } = readFlagIds(sent);
       if (sent.length > 0 && ids.length === 0) {
-        return reply(400, actionError({ detail: 'Invalid flag IDs provided' }));
+        throw refusedAction('error', { detail: 'Invalid flag IDs provided' });
       }
       const keys = Object.fromEntries(await listFlagKeys(context.db, access.projectId, ids));
       if (invalid.length === 0) return reply(200, { keys });

@@ -1,5 +1,6 @@
 import type { Caller, ProjectAccess } from '../../domain/common/access.ts';
 import { isJson } from '../../domain/common/json.ts';
+import { type Refusal, refusedAction } from '../../domain/common/refusal.ts';
 import type { DescribedFlag } from '../../domain/flags/model/flag.ts';
 import type { EditBasis } from '../../domain/flags/write/flag-conflicts.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../domain/flags/write/flags-commands.ts';
 import type { Body, Handlers } from '../../operations/operation.ts';
 import { authorOf } from '../common/caller.ts';
-import { unsuccessful } from './action-error.ts';
 import { rightsOf, toFlagBody, toFlagInput } from './flag-body.ts';
 
 /** The `Allow` header of one flag's path. DELETE is refused and therefore not in it. */
@@ -69,13 +69,13 @@ export function createFlagWriteHandlers(context: FlagCommandsContext): FlagWrite
 
     async enableFeatureFlag({ params, access, reply }) {
       const flag = await setFlagActive(context, authorOf(access), params.id, true);
-      if (flag === null) return reply(400, deletedBefore('enabling'));
+      if (flag === null) throw deletedBefore('enabling');
       return reply(200, describe(flag, access.caller));
     },
 
     async disableFeatureFlag({ params, access, reply }) {
       const flag = await setFlagActive(context, authorOf(access), params.id, false);
-      if (flag === null) return reply(400, deletedBefore('disabling'));
+      if (flag === null) throw deletedBefore('disabling');
       return reply(200, describe(flag, access.caller));
     },
   };
@@ -86,7 +86,7 @@ function toEditBasis(body: NonNullable<Body<'updateFeatureFlag'>>): EditBasis {
   return { version: body.version, originalFlag: isJson(original) ? original : undefined };
 }
 
-function deletedBefore(action: string) {
+function deletedBefore(action: string): Refusal {
   const detail = `This feature flag has been deleted. Restore it before ${action} it.`;
-  return unsuccessful({ detail });
+  return refusedAction('success', { detail });
 }

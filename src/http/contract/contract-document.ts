@@ -2,7 +2,7 @@ import type { OpenAPIV3 } from 'openapi-types';
 import { parse } from 'yaml';
 import { readPackageFile } from '../../domain/common/package-root.ts';
 import type { OperationId } from '../../operations/operation.ts';
-import type { ErrorStyle } from '../pipeline/error-reply.ts';
+import { ERROR_STYLES, type ErrorStyle } from '../wire/error-style.ts';
 import { readFieldAliases } from './field-aliases.ts';
 
 /** The contract as it is served and as it is built from. */
@@ -19,7 +19,7 @@ export function readContract(): ContractDocument {
   return { yaml, json: JSON.stringify(definition), definition };
 }
 
-/** What the shell has to know of an operation, read once when the service starts. */
+/** What the HTTP side has to know of an operation, read once when the service starts. */
 export interface ContractOperation {
   readonly id: OperationId;
   /** Upper case. */
@@ -37,6 +37,11 @@ export interface ContractOperation {
   readonly fieldAliases: ReadonlyMap<string, string>;
   /** The media type of a body that is handed over as text; null when it is JSON. */
   readonly textBody: string | null;
+  /** The kind of its body in the table of bounds; null when it takes none. */
+  readonly bodyKind: string | null;
+  /** Whether it bypasses Hapi, whose request life cycle costs more than its work. */
+  readonly isFast: boolean;
+  readonly hasHeaderParameters: boolean;
   readonly queryNames: ReadonlySet<string>;
   readonly booleanQueryNames: ReadonlySet<string>;
   /** Whether a successful reply may have no body although it declares one. */
@@ -52,6 +57,8 @@ export type ExtendedOperation = OpenAPIV3.OperationObject & {
   readonly 'x-alias-paths'?: readonly string[];
   readonly 'x-required-scope'?: string;
   readonly 'x-may-be-empty'?: boolean;
+  readonly 'x-lane'?: string;
+  readonly 'x-body'?: string;
 };
 
 /** Reads one dereferenced operation. `id` is its operationId, known to have a handler. */
@@ -70,6 +77,9 @@ export function readOperation(operation: ExtendedOperation, id: OperationId): Co
     hasBody: operation.requestBody !== undefined,
     fieldAliases: readFieldAliases(jsonSchemaOf(operation.requestBody)),
     textBody: textBodyOf(operation.requestBody),
+    bodyKind: bodyKindOf(operation),
+    isFast: operation['x-lane'] === 'fast',
+    hasHeaderParameters: (operation.parameters ?? []).some(isHeaderParameter),
     queryNames: new Set(query.map((parameter) => parameter.name)),
     booleanQueryNames: new Set(query.filter(isBoolean).map((parameter) => parameter.name)),
     mediaTypes: new Map(
@@ -95,6 +105,12 @@ function textBodyOf(body: ExtendedOperation['requestBody']): string | null {
   return types.find((type) => type.startsWith('text/')) ?? null;
 }
 
+function bodyKindOf(operation: ExtendedOperation): string | null {
+  if (operation['x-body'] !== undefined) return operation['x-body'];
+  if (operation.requestBody === undefined) return null;
+  return textBodyOf(operation.requestBody) === null ? 'json' : 'text';
+}
+
 /** The path without the slash at its end, which is optional on every path. */
 export function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
@@ -102,8 +118,7 @@ export function withoutSlash(path: string): string {
 
 function errorStyleOf(operation: ExtendedOperation): ErrorStyle {
   const [tag] = operation.tags ?? [];
-  const styles: readonly ErrorStyle[] = ['definitions', 'evaluation', 'capture', 'capture_v1'];
-  return styles.find((style) => style === tag) ?? 'management';
+  return ERROR_STYLES.find((style) => style === tag) ?? 'management';
 }
 
 function mediaTypeOf(
@@ -117,6 +132,12 @@ function isQueryParameter(
   parameter: OpenAPIV3.ReferenceObject | OpenAPIV3.ParameterObject,
 ): parameter is OpenAPIV3.ParameterObject {
   return 'in' in parameter && parameter.in === 'query';
+}
+
+function isHeaderParameter(
+  parameter: OpenAPIV3.ReferenceObject | OpenAPIV3.ParameterObject,
+): boolean {
+  return 'in' in parameter && parameter.in === 'header';
 }
 
 function isBoolean(parameter: OpenAPIV3.ParameterObject): boolean {

@@ -5,7 +5,7 @@ import type { Caller } from '../../domain/common/access.ts';
 import { notFound, Refusal, unavailable } from '../../domain/common/refusal.ts';
 import { RawJson } from '../../operations/operation.ts';
 import type { Gatekeeper } from '../pipeline/security.ts';
-import type { WireRequest } from '../pipeline/wire.ts';
+import type { WireRequest } from '../wire/wire.ts';
 import { type Contract, createContract } from './contract.ts';
 import type { ContractDocument } from './contract-document.ts';
 

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { OpenAPIV3 } from 'openapi-types';
-import type { WireReply } from '../pipeline/wire.ts';
+import type { WireReply } from '../wire/wire.ts';
 import type { ContractOperation } from './contract-document.ts';
 import { readFieldAliases } from './field-aliases.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { WireReply } from '../pipeline/wire.ts';
+import type { WireReply } from '../wire/wire.ts';
 
 const PREFLIGHT_MAX_AGE_SECONDS = '600';
 const PREFLIGHT_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';

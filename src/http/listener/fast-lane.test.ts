@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OperationId } from '../../operations/operation.ts';
 import { type ContractOperation, readOperation } from '../contract/contract-document.ts';
 import { jsonReply } from '../pipeline/error-reply.ts';
-import type { WireRequest } from '../pipeline/wire.ts';
+import type { WireRequest } from '../wire/wire.ts';
 import { BodyMessage } from './body-message.ts';
 import { type AnswerCompletely, createHotPath, type RecordRefusal } from './fast-lane.ts';
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { WireReply } from '../pipeline/wire.ts';
+import type { WireReply } from '../wire/wire.ts';
 import { exposeTo } from './cors.ts';
 
 /** What a reply says beside the answer itself. */

@@ -6,7 +6,7 @@ import { pipelinedTransaction, type Statements } from '../../database/pipelined-
 import { ensurePartitions, toDay } from '../../events/event-partitions.ts';
 import type { RefusedMerge } from '../../persons/write/persons-writes.ts';
 import { FullProjects } from '../../usage/flags/full-projects.ts';
-import { CaptureError } from '../parse/capture-error.ts';
+import { invalidCapture } from '../parse/capture-refusal.ts';
 import { isRepeat, type PreparedEvent, sendEvents } from './events-writes.ts';
 import type { CaptureRequest } from './request-queue.ts';
 
@@ -185,7 +185,7 @@ function toCommitRefusal(error: unknown): unknown {
     return unavailable('The events could not be stored now. Please try again shortly.', error);
   }
   if (!DATA_SQLSTATES.test(readSqlState(error))) return error;
-  return new CaptureError(400, 'invalid event could not be processed', error);
+  return invalidCapture('invalid event could not be processed', error);
 }
 
 function readSqlState(error: unknown): string {

@@ -3,12 +3,12 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../../test/disposable-database.ts';
+import { parseCaptureBody } from '../../../../test/parse-capture-body.ts';
 import type { JsonObject } from '../../common/json.ts';
 import type { Db } from '../../database/db.ts';
 import { listGroupTypes } from '../../persons/persons-queries.ts';
 import { changeProject } from '../../projects/change-project.ts';
 import { raiseProjectRevision } from '../../projects/projects-writes.ts';
-import { parseCaptureBody } from '../parse/parse-capture.ts';
 import { createEventBuffer } from './event-buffer.ts';
 
 let database: DisposableDatabase;

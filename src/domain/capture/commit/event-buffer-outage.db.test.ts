@@ -6,12 +6,12 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../../test/disposable-database.ts';
+import { parseCaptureBody } from '../../../../test/parse-capture-body.ts';
 import { findStoredProperties } from '../../../../test/stored-properties.ts';
 import { type ConnectionParts, createDb } from '../../database/db.ts';
 import { listEvents } from '../../events/events-queries.ts';
 import { getPersonByDistinctId } from '../../persons/persons-queries.ts';
 import { lockPersons } from '../../persons/write/persons-writes.ts';
-import { parseCaptureBody } from '../parse/parse-capture.ts';
 import { createEventBuffer } from './event-buffer.ts';
 
 let database: DisposableDatabase;

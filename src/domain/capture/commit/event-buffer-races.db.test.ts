@@ -3,11 +3,11 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../../test/disposable-database.ts';
+import { parseCaptureBody } from '../../../../test/parse-capture-body.ts';
 import type { JsonObject } from '../../common/json.ts';
 import { createDb } from '../../database/db.ts';
 import { listEvents } from '../../events/events-queries.ts';
 import { getPersonByDistinctId, listGroupTypes } from '../../persons/persons-queries.ts';
-import { parseCaptureBody } from '../parse/parse-capture.ts';
 import { createEventBuffer } from './event-buffer.ts';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];

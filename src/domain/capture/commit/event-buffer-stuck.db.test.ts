@@ -4,11 +4,11 @@ import {
   type DisposableDatabase,
 } from '../../../../test/disposable-database.ts';
 import { aBuffer, insertProject } from '../../../../test/event-buffers.ts';
+import { parseCaptureBody } from '../../../../test/parse-capture-body.ts';
 import { createValve } from '../../../../test/valve.ts';
 import { createDb, type Tx } from '../../database/db.ts';
 import { listEvents } from '../../events/events-queries.ts';
 import { lockPersons } from '../../persons/write/persons-writes.ts';
-import { parseCaptureBody } from '../parse/parse-capture.ts';
 
 const PATIENT = { lockMs: 60_000, statementMs: 60_000, totalMs: 60_000 };
 

@@ -49,7 +49,7 @@ export interface EventBufferOptions {
 export interface EventBuffer {
   /**
    * Resolves when the events are committed. Rejects with `unavailable` when the database does not
-   * answer or the buffer is full or closed, and with `CaptureError` when the events themselves
+   * answer or the buffer is full or closed, and with `Refusal` when the events themselves
    * cannot be stored.
    */
   add(projectId: number, events: readonly CaptureEvent[]): Promise<void>;

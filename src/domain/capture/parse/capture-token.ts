@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
-import { CaptureError } from './capture-error.ts';
+import type { Refusal } from '../../common/refusal.ts';
+import { invalidToken } from './capture-refusal.ts';
 
 const MAX_TOKEN_LENGTH = 64;
 const PERSONAL_KEY_PREFIX = 'phx_';
@@ -16,10 +17,15 @@ export function extractToken(batchToken: string | null, events: readonly JsonObj
 
 /** The token when it can be a project key; 401 when it cannot, or when there is none. */
 export function requireToken(token: string | null): string {
-  if (token === null) throw new CaptureError(401, 'event submitted without an api_key');
+  if (token === null) throw invalidToken('event submitted without an api_key');
   const fault = findTokenFault(token);
-  if (fault !== null) throw new CaptureError(401, `API key is not valid: ${fault}`);
+  if (fault !== null) throw invalidToken(`API key is not valid: ${fault}`);
   return token;
+}
+
+/** The refusal of a key that no project has. */
+export function unknownToken(): Refusal {
+  return invalidToken('API key is not valid: unknown');
 }
 
 /** The first text among the given fields; null when there is none. */
@@ -37,7 +43,7 @@ function commonToken(events: readonly JsonObject[]): string | null {
     const token = readEventToken(event);
     if (token === null) continue;
     if (common !== null && common !== token) {
-      throw new CaptureError(401, 'batch submitted with inconsistent api_key values');
+      throw invalidToken('batch submitted with inconsistent api_key values');
     }
     common = token;
   }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
 import { cleanText } from '../../persons/write/persons-writes.ts';
-import { CaptureError } from './capture-error.ts';
+import { invalidCapture } from './capture-refusal.ts';
 
 /** Deeper values are refused: PostgreSQL's JSON parser and the walks here are recursive. */
 const MAX_DEPTH = 128;
@@ -18,7 +18,7 @@ function isStorable(value: JsonValue | undefined, depth: number): boolean {
   if (typeof value === 'string') return cleanText(value) === value;
   if (typeof value !== 'object' || value === null) return true;
   if (depth > MAX_DEPTH) {
-    throw new CaptureError(400, 'failed to parse request: recursion limit exceeded');
+    throw invalidCapture('failed to parse request: recursion limit exceeded');
   }
   let isClean = true;
   if (isJsonObject(value)) {

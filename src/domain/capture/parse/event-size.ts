@@ -1,5 +1,5 @@
-import { CaptureError } from './capture-error.ts';
 import type { CaptureEvent } from './capture-event.ts';
+import { tooLargeCapture } from './capture-refusal.ts';
 
 /** The most bytes of one event's properties as JSON. */
 export const EVENT_MAX_BYTES = 1_048_576;
@@ -20,8 +20,5 @@ export function isEventTooLarge(event: string, propertiesJson: string): boolean 
 /** Refuses the request of an event that is larger than one event may be. */
 export function requireEventSize({ event }: CaptureEvent, propertiesJson: string): void {
   if (!isEventTooLarge(event, propertiesJson)) return;
-  throw new CaptureError(
-    413,
-    `maximum event size exceeded: an event is larger than ${EVENT_MAX_BYTES} bytes`,
-  );
+  throw tooLargeCapture(`an event is larger than ${EVENT_MAX_BYTES} bytes`);
 }

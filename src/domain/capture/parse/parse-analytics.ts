@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
 import { toIdentifier } from '../../persons/write/persons-writes.ts';
-import { AnalyticsError } from './analytics-error.ts';
 import { readAnalyticsOptions } from './analytics-options.ts';
 import { settleTimestamp } from './capture-clock.ts';
 import type { CaptureEvent } from './capture-event.ts';
+import { invalidBatch, tooLargeCapture } from './capture-refusal.ts';
 import { cleanJsonObject } from './clean-json.ts';
 import { isEventTooLarge } from './event-size.ts';
-import { REMOVED_EVENT, toCanonicalUuid } from './parse-capture.ts';
+import { EVENTS_MAX, REMOVED_EVENT, toCanonicalUuid } from './parse-capture.ts';
 
 const NAME_MAX_BYTES = 200;
 const DISTINCT_ID_MAX_BYTES = 200;
@@ -70,27 +70,31 @@ export interface ParsedAnalytics {
 }
 
 /**
- * Turns a batch into settled events and a result for each of them. Only what makes results
+ * Turns a batch into events in stored form and a result for each of them, one in each step. Only what makes results
  * ambiguous (no events, and uuids that are missing, malformed or not unique) refuses all of it,
- * with an `AnalyticsError`.
+ * with a `Refusal`.
  */
-export function parseAnalyticsBatch(
+export function* parseAnalyticsBatch(
   batch: readonly JsonValue[],
   context: AnalyticsContext,
-): ParsedAnalytics {
-  if (batch.length === 0) throw new AnalyticsError('empty_batch', 'The batch holds no event.');
+): Generator<void, ParsedAnalytics> {
+  if (batch.length === 0) throw invalidBatch('empty_batch', 'The batch holds no event.');
+  if (batch.length > EVENTS_MAX) {
+    throw tooLargeCapture(`the request holds more than ${EVENTS_MAX} events`);
+  }
   const results = new Map<string, AnalyticsResult>();
   const seen = new Set<string>();
   const events: CaptureEvent[] = [];
   for (const sent of batch) {
     if (!isJsonObject(sent)) {
-      throw new AnalyticsError('invalid_batch', 'An event of the batch is not an object.');
+      throw invalidBatch('invalid_batch', 'An event of the batch is not an object.');
     }
     const { given, uuid } = readUuid(sent.uuid);
     if (seen.has(uuid)) {
-      throw new AnalyticsError('duplicate_event_uuid', `Two events have the uuid ${uuid}.`);
+      throw invalidBatch('duplicate_event_uuid', `Two events have the uuid ${uuid}.`);
     }
     seen.add(uuid);
+    yield;
     const parsed = parseEvent(cleanJsonObject(sent), uuid, context);
     if (typeof parsed === 'string') {
       results.set(given, { result: 'drop', details: parsed });
@@ -107,11 +111,11 @@ export function parseAnalyticsBatch(
 
 function readUuid(value: JsonValue | undefined): { given: string; uuid: string } {
   if (value === undefined || value === null || value === '') {
-    throw new AnalyticsError('missing_event_uuid', 'An event of the batch has no uuid.');
+    throw invalidBatch('missing_event_uuid', 'An event of the batch has no uuid.');
   }
   const uuid = typeof value === 'string' ? toCanonicalUuid(value) : null;
   if (typeof value !== 'string' || uuid === null) {
-    throw new AnalyticsError('invalid_event_uuid', 'The uuid of an event is not a UUID.');
+    throw invalidBatch('invalid_event_uuid', 'The uuid of an event is not a UUID.');
   }
   return { given: value, uuid };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { parseCaptureBody } from '../../../../test/parse-capture-body.ts';
 import type { JsonValue } from '../../common/json.ts';
-import { CaptureError } from './capture-error.ts';
 import type { CaptureEvent } from './capture-event.ts';
-import { type CaptureContext, parseCaptureBody } from './parse-capture.ts';
+import type { CaptureContext } from './parse-capture.ts';
 
 const NOW = new Date('2026-03-04T15:00:00Z');
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
 import { cutText, toIdentifier, toStoredDistinctId } from '../../persons/write/persons-writes.ts';
 import { parseEpoch, parseTimestamp, settleTimestamp } from './capture-clock.ts';
-import { CaptureError, hydrationError } from './capture-error.ts';
 import type { CaptureEvent } from './capture-event.ts';
+import { hydrationError, invalidCapture, tooLargeCapture } from './capture-refusal.ts';
 import { extractToken, readToken } from './capture-token.ts';
 import { cleanJsonObject } from './clean-json.ts';
 import { newUuid } from './new-uuid.ts';
@@ -19,59 +19,70 @@ const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f
 const UUID_TEXT =
   /^(?:urn:uuid:)?\{?([0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12})\}?$/i;
 
+/** The most events of one request: as many as wait for their commit at a time. */
+export const EVENTS_MAX = 20_000;
+
 /** Which family of paths the body came in on; only `engage` accepts a body without event name. */
 export type CapturePath = 'event' | 'engage';
 
-export interface CaptureContext {
-  readonly path: CapturePath;
+export interface CaptureTimes {
   readonly receivedAt: Date;
   /** The client's clock from the query; the body's own `sent_at` goes before it. */
   readonly sentAt?: Date;
 }
 
-export interface ParsedCapture {
+/** A decoded body whose events were not looked at but for whose they are. */
+export interface CaptureBody {
   readonly token: string;
-  /** The client replays old data: the rules are the same, only the urgency differs. */
-  readonly historicalMigration: boolean;
-  /** May be empty: removed events leave a request that is still answered with 200. */
-  readonly events: CaptureEvent[];
+  readonly items: readonly JsonObject[];
+  readonly sentAt: Date | null;
 }
 
 interface RawCapture {
   readonly items: readonly JsonObject[];
   readonly token: string | null;
   readonly sentAt: Date | null;
-  readonly historicalMigration: boolean;
 }
 
 /**
- * Turns a decoded capture body into settled events: an array of events, a batch, a single event or,
- * on the engage path, a nameless one. All or nothing: one invalid event refuses the request with a
- * `CaptureError`. Pure but for the UUIDv7 of events that bring no uuid.
+ * Reads the envelope of a decoded capture body: an array of events, a batch, a single event or, on
+ * the engage path, a nameless one. Throws a `Refusal` for any other, for more than `EVENTS_MAX`
+ * events, and for a key that cannot be one of a project.
  */
-export function parseCaptureBody(body: JsonValue, context: CaptureContext): ParsedCapture {
-  const raw = readShape(body, context.path);
-  if (raw.items.length === 0) throw new CaptureError(400, 'request holds no event');
-  const token = extractToken(raw.token, raw.items);
-  const sentAt = raw.sentAt ?? context.sentAt ?? null;
+export function readCaptureBody(body: JsonValue, path: CapturePath): CaptureBody {
+  const { items, token, sentAt } = readShape(body, path);
+  if (items.length === 0) throw invalidCapture('request holds no event');
+  return { token: extractToken(token, items), items, sentAt };
+}
+
+/**
+ * Turns the events of a body into stored form, one in each step. All or nothing: one invalid event
+ * refuses the request with a `Refusal`. May return none: removed events leave a request that is
+ * still answered with 200. Pure but for the UUIDv7 of events that bring no uuid.
+ */
+export function* parseEvents(
+  body: CaptureBody,
+  times: CaptureTimes,
+): Generator<void, CaptureEvent[]> {
+  const sentAt = body.sentAt ?? times.sentAt ?? null;
   const events: CaptureEvent[] = [];
-  for (const item of raw.items) {
-    const event = parseEvent(item, context.receivedAt, sentAt);
+  for (const item of body.items) {
+    const event = parseEvent(item, times.receivedAt, sentAt);
     if (event.event !== REMOVED_EVENT) events.push(event);
+    yield;
   }
-  return { token, historicalMigration: raw.historicalMigration, events };
+  return events;
 }
 
 function readShape(body: JsonValue, path: CapturePath): RawCapture {
-  if (isArray(body)) return withoutEnvelope(body.map(requireObject));
+  if (isArray(body)) return withoutEnvelope(requireObjects(body));
   if (!isJsonObject(body)) throw hydrationError('expected an object or an array of events');
   const { batch } = body;
   if (batch !== undefined && isArray(batch)) {
     return {
-      items: batch.map(requireObject),
+      items: requireObjects(batch),
       token: readToken(body, ['api_key', 'token']),
       sentAt: typeof body.sent_at === 'string' ? parseTimestamp(body.sent_at) : null,
-      historicalMigration: body.historical_migration === true,
     };
   }
   if (body.event !== undefined && body.event !== null) return withoutEnvelope([body]);
@@ -80,7 +91,7 @@ function readShape(body: JsonValue, path: CapturePath): RawCapture {
 }
 
 function withoutEnvelope(items: readonly JsonObject[]): RawCapture {
-  return { items, token: null, sentAt: null, historicalMigration: false };
+  return { items, token: null, sentAt: null };
 }
 
 function parseEvent(sent: JsonObject, receivedAt: Date, sentAt: Date | null): CaptureEvent {
@@ -107,13 +118,13 @@ function parseEvent(sent: JsonObject, receivedAt: Date, sentAt: Date | null): Ca
 function readEventName(value: JsonValue | undefined): string {
   if (value === undefined || value === null) throw hydrationError('missing field `event`');
   if (typeof value !== 'string') throw hydrationError('`event` must be a string');
-  if (value === '') throw new CaptureError(400, 'event submitted with an empty event name');
+  if (value === '') throw invalidCapture('event submitted with an empty event name');
   return cutText(value, EVENT_NAME_MAX_LENGTH);
 }
 
 function readDistinctId(item: JsonObject, properties: JsonObject): string {
   const distinctId = toIdentifier(item.distinct_id ?? item.$distinct_id ?? properties.distinct_id);
-  if (distinctId === null) throw new CaptureError(400, 'event submitted without a distinct_id');
+  if (distinctId === null) throw invalidCapture('event submitted without a distinct_id');
   return toStoredDistinctId(distinctId);
 }
 
@@ -184,7 +195,14 @@ function readOffset(value: JsonValue | undefined): number | null {
 
 function requireCookielessMode(value: JsonValue | undefined): void {
   if (value === undefined || value === null || typeof value === 'boolean') return;
-  throw new CaptureError(400, 'event submitted with invalid cookieless mode');
+  throw invalidCapture('event submitted with invalid cookieless mode');
+}
+
+function requireObjects(values: readonly JsonValue[]): JsonObject[] {
+  if (values.length > EVENTS_MAX) {
+    throw tooLargeCapture(`the request holds more than ${EVENTS_MAX} events`);
+  }
+  return values.map(requireObject);
 }
 
 function requireObject(value: JsonValue): JsonObject {

@@ -1,0 +1,105 @@
+import { unavailable } from './refusal.ts';
+
+export interface BatchedLookupsOptions {
+  /** The pause between queries while most of what is asked for does not exist, in milliseconds. */
+  readonly pauseMs?: number;
+  /** So many look-ups in vain within a second make such a phase. */
+  readonly missesPerSecond?: number;
+  /** How many look-ups may wait. */
+  readonly maxWaiting?: number;
+  /** Milliseconds of any steady clock. */
+  readonly now?: () => number;
+}
+
+interface Waiting<Value> {
+  readonly resolve: (found: Value | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const SECOND_MS = 1_000;
+
+/**
+ * Looks things up that anybody may ask for, so that strangers who invent keys do not cost a query
+ * each: what is asked for at the same time, or while a query is under way, is one query. While many
+ * ask in vain, queries keep a pause between them; whoever asks for something that exists waits for no
+ * longer than that.
+ */
+export class BatchedLookups<Value> {
+  readonly #find: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>;
+  readonly #options: Required<BatchedLookupsOptions>;
+  #waiting = new Map<string, Waiting<Value>[]>();
+  #isRunning = false;
+  #isScheduled = false;
+  #lastEndedAt = Number.NEGATIVE_INFINITY;
+  #misses = 0;
+  #missesSince = 0;
+
+  /** `find` gives what exists of the keys, by key. */
+  constructor(
+    find: (keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+    options: BatchedLookupsOptions = {},
+  ) {
+    this.#find = find;
+    const defaults = { pauseMs: 100, missesPerSecond: 20, maxWaiting: 5_000 };
+    this.#options = { ...defaults, now: () => performance.now(), ...options };
+  }
+
+  /**
+   * What the key stands for; undefined when it stands for nothing. `isSuspect` asks with the pause
+   * whatever the others do. Rejects with `unavailable` when too many wait, or as `find` does.
+   */
+  find(key: string, isSuspect = false): Promise<Value | undefined> {
+    return new Promise((resolve, reject) => {
+      const others = this.#waiting.get(key);
+      if (others !== undefined) {
+        others.push({ resolve, reject });
+        return;
+      }
+      if (this.#waiting.size >= this.#options.maxWaiting) {
+        reject(unavailable('Too many keys are being looked up. Please try again.', undefined));
+        return;
+      }
+      this.#waiting.set(key, [{ resolve, reject }]);
+      this.#schedule(isSuspect);
+    });
+  }
+
+  #schedule(isSuspect: boolean): void {
+    if (this.#isRunning || this.#isScheduled || this.#waiting.size === 0) return;
+    this.#isScheduled = true;
+    const { pauseMs, now } = this.#options;
+    const isPaced = isSuspect || this.#countMisses(0) >= this.#options.missesPerSecond;
+    const waitMs = isPaced ? this.#lastEndedAt + pauseMs - now() : 0;
+    if (waitMs <= 0) queueMicrotask(() => this.#run());
+    else setTimeout(() => this.#run(), waitMs);
+  }
+
+  async #run(): Promise<void> {
+    const batch = this.#waiting;
+    this.#waiting = new Map();
+    this.#isScheduled = false;
+    this.#isRunning = true;
+    try {
+      const found = await this.#find([...batch.keys()]);
+      this.#countMisses(batch.size - found.size);
+      for (const [key, asking] of batch) for (const { resolve } of asking) resolve(found.get(key));
+    } catch (error) {
+      for (const asking of batch.values()) for (const { reject } of asking) reject(error);
+    } finally {
+      this.#isRunning = false;
+      this.#lastEndedAt = this.#options.now();
+      this.#schedule(false);
+    }
+  }
+
+  /** Adds to the look-ups in vain of this second and gives their number. */
+  #countMisses(more: number): number {
+    const now = this.#options.now();
+    if (now - this.#missesSince > SECOND_MS) {
+      this.#misses = 0;
+      this.#missesSince = now;
+    }
+    this.#misses += more;
+    return this.#misses;
+  }
+}

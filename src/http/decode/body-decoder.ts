@@ -1,0 +1,16 @@
+import type { Eventually } from '../../domain/common/eventually.ts';
+import type { WireRequest } from '../wire/wire.ts';
+import type { BodyBounds } from './body-bounds.ts';
+import type { LargeWork } from './large-work.ts';
+
+/** What decoding works with beside the request. */
+export interface Decoding {
+  readonly bounds: BodyBounds;
+  readonly largeWork: LargeWork;
+}
+
+/**
+ * Turns the payload of a request into the value that the contract describes: `undefined` for none.
+ * What is small is there at once. Throws or rejects with DecodeFault.
+ */
+export type DecodeBody = (request: WireRequest, decoding: Decoding) => Eventually<unknown>;

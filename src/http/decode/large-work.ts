@@ -1,0 +1,78 @@
+import { unavailable } from '../../domain/common/refusal.ts';
+
+export interface LargeWorkOptions {
+  /** How many large bodies are worked on at a time. */
+  readonly atOnce: number;
+  /** How many may wait for their turn. */
+  readonly maxWaiting: number;
+  /** How long one waits at most, in milliseconds. */
+  readonly maxWaitMs: number;
+}
+
+const DEFAULTS: LargeWorkOptions = { atOnce: 1, maxWaiting: 100, maxWaitMs: 10_000 };
+
+interface Waiting {
+  readonly holder: object;
+  readonly admit: () => void;
+}
+
+/**
+ * Turns for what takes many turns of the event loop and many times its bytes of memory: one large
+ * body at a time is unpacked and read, in the order of arrival, so that a dozen of them take no more
+ * memory than one and others are served between its slices.
+ */
+export class LargeWork {
+  readonly #options: LargeWorkOptions;
+  readonly #holders = new Set<object>();
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(options: Partial<LargeWorkOptions> = {}) {
+    this.#options = { ...DEFAULTS, ...options };
+  }
+
+  /**
+   * Resolves when it is the holder's turn; at once when it has it already. Rejects with
+   * `unavailable` when too many wait, or after too long a wait.
+   */
+  enter(holder: object): Promise<void> {
+    const { atOnce, maxWaiting, maxWaitMs } = this.#options;
+    if (this.#holders.has(holder)) return Promise.resolve();
+    if (this.#holders.size < atOnce && this.#waiting.size === 0) {
+      this.#holders.add(holder);
+      return Promise.resolve();
+    }
+    if (this.#waiting.size >= maxWaiting) return Promise.reject(busy());
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        holder,
+        admit: () => {
+          clearTimeout(timer);
+          this.#holders.add(holder);
+          resolve();
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(waiting);
+        reject(busy());
+      }, maxWaitMs);
+      this.#waiting.add(waiting);
+    });
+  }
+
+  /** Gives the holder's turn to the next; nothing happens when it had none. */
+  leave(holder: object): void {
+    if (!this.#holders.delete(holder)) return;
+    for (const next of this.#waiting) {
+      this.#waiting.delete(next);
+      next.admit();
+      return;
+    }
+  }
+}
+
+function busy() {
+  return unavailable(
+    'Too many large requests are being read. Please try again shortly.',
+    undefined,
+  );
+}

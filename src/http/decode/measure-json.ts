@@ -1,0 +1,56 @@
+import type { BodyBounds } from './body-bounds.ts';
+import { type DecodeFault, tooDeep, tooManyValues } from './decode-fault.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/**
+ * Counts the values of JSON text and how deep it nests without building anything: a value takes many
+ * times its bytes, and functions that walk it are recursive. Works piece by piece.
+ *
+ * Counted are commas and opening brackets, which are never fewer than the values but one.
+ */
+export class JsonMeter {
+  readonly #bounds: Pick<BodyBounds, 'maxDepth' | 'maxValues'>;
+  #depth = 0;
+  #values = 1;
+  #isInText = false;
+  /** Bytes at the start of the next piece that belong to an escape. */
+  #skip = 0;
+
+  constructor(bounds: Pick<BodyBounds, 'maxDepth' | 'maxValues'>) {
+    this.#bounds = bounds;
+  }
+
+  /** Looks at the bytes from `from` up to `to`; gives the first bound that is broken, or null. */
+  feed(bytes: Uint8Array, from: number, to: number): DecodeFault | null {
+    const { maxDepth, maxValues } = this.#bounds;
+    let depth = this.#depth;
+    let values = this.#values;
+    let isInText = this.#isInText;
+    let at = from + this.#skip;
+    for (; at < to; at += 1) {
+      const code = bytes[at];
+      if (isInText) {
+        if (code === BACKSLASH) at += 1;
+        else if (code === QUOTE) isInText = false;
+      } else if (code === QUOTE) isInText = true;
+      else if (code === COMMA) values += 1;
+      else if (code === OPEN_LIST || code === OPEN_OBJECT) {
+        values += 1;
+        depth += 1;
+        if (depth > maxDepth) return tooDeep();
+      } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth -= 1;
+    }
+    this.#skip = at - to;
+    this.#depth = depth;
+    this.#values = values;
+    this.#isInText = isInText;
+    return values > maxValues ? tooManyValues(maxValues) : null;
+  }
+}

@@ -1,0 +1,204 @@
+import type { Caller, ProjectAccess } from '../../domain/common/access.ts';
+import { andThen, type Eventually } from '../../domain/common/eventually.ts';
+import type { Refusal } from '../../domain/common/refusal.ts';
+import type { Handlers } from '../../operations/operation.ts';
+import { settleFieldNames } from '../contract/field-aliases.ts';
+import { isFinding } from '../contract/request-validator.ts';
+import { DecodeFault } from '../decode/decode-fault.ts';
+import type { LargeWork } from '../decode/large-work.ts';
+import { renderRefusal } from '../styles/render-refusal.ts';
+import type { WireReply, WireRequest } from '../wire/wire.ts';
+import { authorise } from './authorise.ts';
+import { handle } from './handle.ts';
+import {
+  bearerOf,
+  findBodyCredential,
+  findCredential,
+  type Gatekeeper,
+  identify,
+} from './identify.ts';
+import type { OperationPlan } from './plan.ts';
+import type { Recorder } from './record.ts';
+
+export interface PipelineOptions {
+  readonly handlers: Handlers;
+  readonly gatekeeper: Gatekeeper;
+  readonly largeWork: LargeWork;
+  readonly recorder: Recorder;
+}
+
+/**
+ * The one way of a request through the house, whichever adapter it came by:
+ *
+ *     decode -> identify -> authorise -> validate -> handle -> encode
+ *
+ * Who sends a credential in the head is identified and authorised before the body is decoded. Each
+ * step gives a value, at once where it can, or a Refusal, thrown or not; one renderer turns refusals
+ * into bytes.
+ */
+export interface Pipeline {
+  /** Answers a request completely: it never throws, and it has recorded what it answered. */
+  run(plan: OperationPlan, request: WireRequest): Eventually<WireReply>;
+  /** Refuses a request that was not read; recorded as well. */
+  refuse(plan: OperationPlan, refusal: Refusal, requestId: string): WireReply;
+}
+
+/** Who sends a request. */
+interface Admission {
+  readonly caller: Caller | null;
+  readonly access: ProjectAccess | null;
+}
+
+const ANYBODY: Admission = Object.freeze({ caller: null, access: null });
+
+/** Makes the pipeline. */
+export function createPipeline(options: PipelineOptions): Pipeline {
+  const { largeWork, recorder } = options;
+  return {
+    run(plan, request) {
+      const startedAt = performance.now();
+      const finish = (reply: WireReply) =>
+        recorder.finish(plan, request, withEcho(plan, request, reply), startedAt);
+      const fail = (error: unknown) => {
+        const refusal = recorder.explain(plan, request.requestId, toRefusal(plan, request, error));
+        return finish(renderRefusal(refusal, plan.operation.errorStyle));
+      };
+      try {
+        const reply = answer(options, plan, request);
+        if (!(reply instanceof Promise)) return finish(reply);
+        return reply.then(
+          (later) => {
+            largeWork.leave(request);
+            return finish(later);
+          },
+          (error: unknown) => {
+            largeWork.leave(request);
+            return fail(error);
+          },
+        );
+      } catch (error) {
+        return fail(error);
+      }
+    },
+
+    refuse(plan, refusal, requestId) {
+      const reply = renderRefusal(refusal, plan.operation.errorStyle);
+      recorder.refused(plan.operation.id, reply.status, requestId);
+      return reply;
+    },
+  };
+}
+
+function answer(
+  options: PipelineOptions,
+  plan: OperationPlan,
+  request: WireRequest,
+): Eventually<WireReply> {
+  const { refuseHead } = plan.style;
+  if (refuseHead !== null) {
+    const refusal = refuseHead(request, () => plan.validator.validateParameters(request));
+    if (refusal !== null) throw refusal;
+  }
+  switch (plan.credential) {
+    case 'none':
+      return decodeAndHandle(options, plan, request, ANYBODY);
+    case 'project_token':
+      return andThen(options.gatekeeper.requireProjectToken(bearerOf(request)), () =>
+        decodeAndHandle(options, plan, request, ANYBODY),
+      );
+    case 'secret_key':
+      return answerHolder(options, plan, request);
+  }
+}
+
+/** Answers whoever holds a secret key, which is looked for in the body last. */
+function answerHolder(
+  options: PipelineOptions,
+  plan: OperationPlan,
+  request: WireRequest,
+): Eventually<WireReply> {
+  const credential = findCredential(request);
+  if (credential !== null || plan.body?.mayHoldCredential !== true) {
+    const { operation } = plan;
+    const { remoteAddress } = request.peer;
+    const caller = identify(options.gatekeeper, operation, credential, remoteAddress);
+    return andThen(caller, (known) =>
+      andThen(authorise(options.gatekeeper, operation, request, known), (access) =>
+        decodeAndHandle(options, plan, request, { caller: known, access }),
+      ),
+    );
+  }
+  return answerUnknown(options, plan, request);
+}
+
+/** Whoever cannot be identified by the head: what is wrong with the body is not told to strangers. */
+async function answerUnknown(
+  options: PipelineOptions,
+  plan: OperationPlan,
+  request: WireRequest,
+): Promise<WireReply> {
+  const { gatekeeper } = options;
+  const { operation } = plan;
+  let body: unknown;
+  try {
+    body = await decode(options, plan, request);
+  } catch (error) {
+    if (!(error instanceof DecodeFault)) throw error;
+  }
+  const credential = findBodyCredential(body);
+  const caller = await identify(gatekeeper, operation, credential, request.peer.remoteAddress);
+  const access = await authorise(gatekeeper, operation, request, caller);
+  return validateAndHandle(options, plan, request, { caller, access }, body);
+}
+
+function decodeAndHandle(
+  options: PipelineOptions,
+  plan: OperationPlan,
+  request: WireRequest,
+  admission: Admission,
+): Eventually<WireReply> {
+  return andThen(decode(options, plan, request), (body) =>
+    validateAndHandle(options, plan, request, admission, body),
+  );
+}
+
+function decode(
+  { largeWork }: PipelineOptions,
+  { body }: OperationPlan,
+  request: WireRequest,
+): Eventually<unknown> {
+  if (body === null) return undefined;
+  return body.decode(request, { bounds: body.bounds, largeWork });
+}
+
+function validateAndHandle(
+  { handlers }: PipelineOptions,
+  plan: OperationPlan,
+  request: WireRequest,
+  { caller, access }: Admission,
+  body: unknown,
+): Eventually<WireReply> {
+  const { operation, style, validator } = plan;
+  settleFieldNames(body, operation.fieldAliases);
+  const { params, query, headers } = request;
+  const valid = validator.validate({ params, query, headers, body });
+  if (isFinding(valid)) throw style.wordFinding(valid, operation, body);
+  const call = { params: valid.params, query: valid.query, body, caller, access };
+  return handle(handlers, operation, request, call);
+}
+
+function toRefusal(plan: OperationPlan, request: WireRequest, error: unknown): unknown {
+  return error instanceof DecodeFault ? plan.style.wordFault(error, request) : error;
+}
+
+/** The reply with those headers of the request that replies of its style repeat. */
+function withEcho(plan: OperationPlan, request: WireRequest, reply: WireReply): WireReply {
+  const names = plan.style.echoedHeaders;
+  if (names.length === 0) return reply;
+  const headers: Record<string, string> = { ...reply.headers };
+  for (const name of names) {
+    const value = request.headers[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  return { ...reply, headers };
+}
