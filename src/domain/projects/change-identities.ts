@@ -1,5 +1,7 @@
 import { toRefusal } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
+import { transaction } from '../database/transaction.ts';
 import { raiseIdentityRevision } from './projects-writes.ts';
 
 /** What a command needs in order to change keys, users, memberships or the set of projects. */
@@ -20,14 +22,12 @@ export async function changeIdentities<Result>(
   changes: IdentityChanges,
   change: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
-  const result = await changes.db
-    .transaction(async (tx) => {
-      await raiseIdentityRevision(tx);
-      return change(tx);
-    })
-    .catch((error: unknown) => {
-      throw toRefusal(error);
-    });
+  const result = await transaction(changes.db, LIMITS.configuration, async (tx) => {
+    await raiseIdentityRevision(tx);
+    return change(tx);
+  }).catch((error: unknown) => {
+    throw toRefusal(error);
+  });
   changes.onIdentitiesChanged();
   return result;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { connectionConfig, type DatabaseConnection, type Db } from '../database/db.ts';
+import type pg from 'pg';
+import { createDedicatedClient } from '../database/client.ts';
+import type { DatabaseConnection, Db } from '../database/db.ts';
 import { readRevisions } from '../projects/projects-queries.ts';
 import { CHANGES_CHANNEL } from '../projects/projects-writes.ts';
 
@@ -24,7 +25,6 @@ export interface ChangeListener {
 }
 
 const POLL_EVERY_MS = 5_000;
-const CONNECT_TIMEOUT_MS = 3_000;
 const RECONNECT_FIRST_MS = 100;
 const RECONNECT_MAX_MS = 5_000;
 const PROJECT_CHANGE = /^project:(\d+):(\d+)$/;
@@ -62,11 +62,7 @@ export function createChangeListener(options: ChangeListenerOptions): ChangeList
 
   /** Connects and catches up. When a step fails, nothing of the connection is left. */
   async function connect(): Promise<void> {
-    const connecting = new pg.Client({
-      ...connectionConfig(options.connection),
-      keepAlive: true,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    });
+    const connecting = createDedicatedClient(options.connection);
     let isEnded = false;
     connecting.on('notification', (message) => hear(message.payload ?? ''));
     connecting.on('error', () => {

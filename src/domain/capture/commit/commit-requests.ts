@@ -1,8 +1,9 @@
 import { unavailable } from '../../common/refusal.ts';
 import { isLostRace, isOutage, toRefusal } from '../../database/database-error.ts';
 import type { Db } from '../../database/db.ts';
-import { guardedTransaction, type TransactionLimits } from '../../database/guarded-transaction.ts';
-import { pipelinedTransaction, type Statements } from '../../database/pipelined-transaction.ts';
+import { LIMITS, type TransactionLimits } from '../../database/deadlines.ts';
+import { pipelinedTransaction, type Statements } from '../../database/pipeline.ts';
+import { transaction } from '../../database/transaction.ts';
 import { ensurePartitions, toDay } from '../../events/event-partitions.ts';
 import type { RefusedMerge } from '../../persons/write/persons-writes.ts';
 import { FullProjects } from '../../usage/flags/full-projects.ts';
@@ -21,12 +22,6 @@ const REPEATS_MS = 30_000;
 
 /** SQLSTATE classes that blame the data: bad values, broken constraints, exceeded limits. */
 const DATA_SQLSTATES = /^(?:22|23|54)/;
-
-/**
- * Together shorter than what clients and proxies wait. Within the last of them even a commit of
- * 100,000 events is through.
- */
-const LIMITS: TransactionLimits = { lockMs: 5_000, statementMs: 10_000, totalMs: 20_000 };
 
 /** The two calls of a logger that committing makes. */
 export interface CommitLog {
@@ -72,7 +67,7 @@ export type CommitRequests = (
  * without it and only the guilty one is refused.
  */
 export function createCommit(options: CommitOptions): CommitRequests {
-  const { db, onGroupTypesAdded, onMergeRefused, limits = LIMITS, log } = options;
+  const { db, onGroupTypesAdded, onMergeRefused, limits = LIMITS.capture, log } = options;
   const { now = () => performance.now() } = options;
   const readyDays = new Set<string>();
   const fullProjects = new FullProjects();
@@ -83,9 +78,7 @@ export function createCommit(options: CommitOptions): CommitRequests {
     for (const { receivedAt } of events) {
       const day = toDay(receivedAt);
       if (readyDays.has(day)) continue;
-      await guardedTransaction(db, limits, (tx) =>
-        ensurePartitions(tx, receivedAt, PARTITION_DAYS),
-      );
+      await transaction(db, limits, (tx) => ensurePartitions(tx, receivedAt, PARTITION_DAYS));
       readyDays.add(day);
     }
   }

@@ -5,7 +5,7 @@ import {
   isStatementTimeout,
 } from '../../database/database-error.ts';
 import type { Db } from '../../database/db.ts';
-import type { TransactionLimits } from '../../database/guarded-transaction.ts';
+import type { TransactionLimits } from '../../database/deadlines.ts';
 import type { CaptureEvent } from '../parse/capture-event.ts';
 import { createCommitApart } from './commit-apart.ts';
 import {

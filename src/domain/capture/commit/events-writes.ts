@@ -1,12 +1,8 @@
 import type { JsonObject } from '../../common/json.ts';
 import { toPlainArray, toTextArray } from '../../database/column-literals.ts';
 import { isUniqueViolation } from '../../database/database-error.ts';
-import {
-  preparedOnce,
-  type Sent,
-  type Statements,
-  sendWith,
-} from '../../database/pipelined-transaction.ts';
+import { type Sent, type Statements, sendWith } from '../../database/pipeline.ts';
+import { preparedOnce } from '../../database/prepared-statements.ts';
 import { toDay } from '../../events/event-partitions.ts';
 import {
   applyGroupChanges,
