@@ -1,4 +1,5 @@
-import { prepareEvents, writeEvents } from '../src/domain/capture/commit/events-writes.ts';
+import { writeEvents } from '../src/domain/capture/commit/events-writes.ts';
+import { prepareEvents } from '../src/domain/capture/commit/prepared-event.ts';
 import type { CaptureEvent } from '../src/domain/capture/parse/capture-event.ts';
 import type { Statements } from '../src/domain/database/pipeline.ts';
 import { FullProjects } from '../src/domain/usage/flags/full-projects.ts';

@@ -21,7 +21,7 @@ export interface Sent<Result> {
   readonly rest: Promise<unknown>;
 }
 
-/** The result with its statements. Whoever waits for the rest hears of a failure, nobody has to. */
+/** The result with its statements. A failure rejects `rest`, which nobody has to wait for. */
 export function sendWith<Result>(
   result: Result,
   ...statements: readonly PromiseLike<unknown>[]
@@ -98,7 +98,7 @@ async function run<Result>(
     const result = client.query(query);
     // As Knex tells of its own statements.
     db.client.emit('query', { sql: typeof query === 'string' ? query : query.text });
-    // Heard of here, whether or not the work waits for it.
+    // Noted here, whether or not the work waits for it.
     result.catch((error: unknown) => failures.push(error));
     started.push(result);
     return result;

@@ -14,9 +14,9 @@ export interface IdentityChanges {
 /**
  * Runs a change of identities in one transaction that also raises their revision.
  *
- * The revision is raised first: its row lock puts such changes in line, so that each one decides on
+ * The revision is raised first: its row lock makes such changes take turns, so that each one decides on
  * what the one before it left. When it returns, the change is committed and this process already
- * knows of it; the others hear of it.
+ * knows of it; the others are notified.
  */
 export async function changeIdentities<Result>(
   changes: IdentityChanges,

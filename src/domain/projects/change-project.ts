@@ -14,7 +14,7 @@ export interface ProjectChanges {
 /**
  * Runs a change of a project's configuration in one transaction that also raises the revision.
  *
- * The revision is raised first: its row lock puts the writers of a project in line, so that two
+ * The revision is raised first: its row lock makes the writers of a project take turns, so that two
  * commands can never wait for each other's rows. The first statement of the change goes with it, and
  * only what the change does before that is not under the lock. When it returns, the change is
  * committed and this process already serves it.
@@ -28,7 +28,7 @@ export async function changeProject<Result>(
     // The server keeps their order: whatever the change sends is done under the lock.
     const raising = raiseProjectRevision(tx, projectId);
     const changing = (async () => change(tx))();
-    // Heard of below. To end the transaction before the lock is had, or refused, would give a
+    // Awaited below. To end the transaction before the lock is had, or refused, would give a
     // connection that is still waiting for it back to the pool.
     changing.catch(() => {});
     const revision = await raising;

@@ -8,7 +8,9 @@ import { ensurePartitions, toDay } from '../../events/event-partitions.ts';
 import type { RefusedMerge } from '../../persons/write/persons-writes.ts';
 import { FullProjects } from '../../usage/flags/full-projects.ts';
 import { CaptureError } from '../parse/capture-error.ts';
-import { isRepeat, type PreparedEvent, sendEvents } from './events-writes.ts';
+import { isRepeat } from './event-statements.ts';
+import { sendEvents } from './events-writes.ts';
+import type { PreparedEvent } from './prepared-event.ts';
 import type { CaptureRequest } from './request-queue.ts';
 
 /** The day after is made as well, so that midnight finds its partition ready. */
@@ -63,8 +65,17 @@ export type CommitRequests = (
 ) => Promise<RequestOutcome[]>;
 
 /**
- * One transaction for all requests. When the data of one spoils it, the others are committed
- * without it and only the guilty one is refused.
+ * Commits all requests in one transaction, so that they share its cost. How it goes on when that fails:
+ *
+ * 1. An event that is stored already fails the plain claim of the uuids. The transaction is run again
+ *    with a claim that passes such events over, in the time that is left; for `REPEATS_MS` later ones
+ *    begin with that claim.
+ * 2. A deadlock or a serialisation race: the same again, three times in all.
+ * 3. An outage, a lock or a statement that takes too long: every request is refused as `unavailable`.
+ * 4. Anything else is the fault of some request's data: both halves are committed on their own, and
+ *    so on, until the guilty request is alone. It is refused with the reason, the others are stored.
+ *
+ * `writeEvents` draws the transaction itself. Partitions for the days of receipt are made before it.
  */
 export function createCommit(options: CommitOptions): CommitRequests {
   const { db, onGroupTypesAdded, onMergeRefused, limits = LIMITS.capture, log } = options;
@@ -83,7 +94,7 @@ export function createCommit(options: CommitOptions): CommitRequests {
     }
   }
 
-  /** Takes all events for new ones, unless some were not of late. */
+  /** Takes all events for new ones, unless some were stored already of late. */
   async function write(events: readonly PreparedEvent[], within: TransactionLimits): Promise<void> {
     await preparePartitions(events);
     const startedAt = now();
@@ -153,7 +164,6 @@ export function createCommit(options: CommitOptions): CommitRequests {
         const refusal = toCommitRefusal(error);
         return requests.map((request) => ({ request, refusal }));
       }
-      // Halving finds the guilty request in a few commits, however many are innocent.
       const middle = Math.ceil(requests.length / 2);
       const outcomes = await commit(requests.slice(0, middle), lockMs);
       return outcomes.concat(await commit(requests.slice(middle), lockMs));

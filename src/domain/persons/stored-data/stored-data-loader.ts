@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import type { JsonObject } from '../../common/json.ts';
+import { unavailable } from '../../common/refusal.ts';
 import { withConnection, withDeadline } from '../../database/connection.ts';
 import { toRefusal } from '../../database/database-error.ts';
 import type { Db } from '../../database/db.ts';
@@ -87,7 +88,7 @@ export function createStoredDataLoader(
   return (lookup) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= WAITING_MAX) {
-        reject(toRefusal(new Error('timeout exceeded when trying to connect')));
+        reject(unavailable('The database is unavailable. Please try again shortly.', undefined));
         return;
       }
       waiting.push({ lookup, resolve, reject });
