@@ -243,7 +243,7 @@ describe('an instance whose listening connection is cut', () => {
     for (const burgee of [writer, reader]) {
       const messages = burgee.log().map(({ message }) => message);
       expect(messages).toContain(
-        'The connection that hears of changes was lost; connecting again.',
+        'The connection that listens for changes was lost; connecting again.',
       );
       expect(burgee.errors()).toEqual([]);
     }

@@ -240,6 +240,13 @@ describe('imports', () => {
     expect(importers.map(({ path }) => path)).toEqual(['src/app/service.ts']);
   });
 
+  it('of the driver: connections and transactions are opened in the room of the database', () => {
+    const owners = /^src\/(?:domain\/database|embedded-postgres)\//;
+    const opening = /\b(?:acquire|release)Connection\b|\bpg\.(?:Client|Pool)\(|\.transaction\(/;
+    const others = shipped.filter(({ path, text }) => !owners.test(path) && opening.test(text));
+    expect(others.map(({ path }) => path)).toEqual([]);
+  });
+
   it('of black-box tests reach the service, the command line and the database, and no rule', () => {
     const broken = tests
       .filter(({ path }) => path.startsWith('contract-tests/'))

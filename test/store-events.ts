@@ -1,6 +1,7 @@
-import { prepareEvents, writeEvents } from '../src/domain/capture/commit/events-writes.ts';
+import { writeEvents } from '../src/domain/capture/commit/events-writes.ts';
+import { prepareEvents } from '../src/domain/capture/commit/prepared-event.ts';
 import type { CaptureEvent } from '../src/domain/capture/parse/capture-event.ts';
-import type { Statements } from '../src/domain/database/pipelined-transaction.ts';
+import type { Statements } from '../src/domain/database/pipeline.ts';
 import { FullProjects } from '../src/domain/usage/flags/full-projects.ts';
 
 /** Stores the events of a project where nobody evaluates, so that nobody is told of group types. */

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import { SCOPES } from '../domain/common/access.ts';
+import { LIMITS } from '../domain/database/deadlines.ts';
+import { transaction } from '../domain/database/transaction.ts';
 import {
   createPersonalApiKey,
   revokePersonalApiKey,
@@ -45,7 +47,7 @@ function addCreate(keys: Command, context: CliContext): void {
     .option('--json', 'print JSON')
     .action(async (options: CreateOptions) => {
       const created = await withDatabase(context, (db) =>
-        db.transaction(async (tx) => {
+        transaction(db, LIMITS.configuration, async (tx) => {
           const user =
             options.user === undefined
               ? await onlyUser(tx, '--user')

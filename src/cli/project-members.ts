@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { LIMITS } from '../domain/database/deadlines.ts';
+import { transaction } from '../domain/database/transaction.ts';
 import { addMember, removeMember } from '../domain/projects/projects-commands.ts';
 import { listMembers } from '../domain/projects/projects-queries.ts';
 import {
@@ -57,7 +59,7 @@ function addAddMember(projects: Command, context: CliContext): void {
     .option('--json', 'print JSON')
     .action(async (id: string, options: MemberOptions) => {
       const result = await withDatabase(context, (db) =>
-        db.transaction(async (tx) => {
+        transaction(db, LIMITS.configuration, async (tx) => {
           const project = await findProject(tx, id);
           const user = await findUser(tx, options.user);
           const added = await addMember(tx, user.id, project.id);
@@ -81,7 +83,7 @@ function addRemoveMember(projects: Command, context: CliContext): void {
     .option('--json', 'print JSON')
     .action(async (id: string, options: MemberOptions) => {
       const result = await withDatabase(context, (db) =>
-        db.transaction(async (tx) => {
+        transaction(db, LIMITS.configuration, async (tx) => {
           const project = await findProject(tx, id);
           const user = await findUser(tx, options.user);
           await removeMember(tx, user, project.id);

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { LIMITS } from '../domain/database/deadlines.ts';
+import { transaction } from '../domain/database/transaction.ts';
 import { addMember, createProject, updateProject } from '../domain/projects/projects-commands.ts';
 import { listProjects } from '../domain/projects/projects-queries.ts';
 import {
@@ -45,7 +47,7 @@ function addCreate(projects: Command, context: CliContext): void {
     .option('--json', 'print JSON')
     .action(async (options: CreateOptions) => {
       const created = await withDatabase(context, (db) =>
-        db.transaction(async (tx) => {
+        transaction(db, LIMITS.configuration, async (tx) => {
           const members =
             options.members === undefined
               ? [await onlyUser(tx, '--members')]

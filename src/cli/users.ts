@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { LIMITS } from '../domain/database/deadlines.ts';
+import { transaction } from '../domain/database/transaction.ts';
 import { addMember, createUser } from '../domain/projects/projects-commands.ts';
 import { listMemberships, listUsers } from '../domain/projects/projects-queries.ts';
 import {
@@ -36,7 +38,7 @@ export function addUserCommands(program: Command, context: CliContext): void {
     .option('--json', 'print JSON')
     .action(async (options: CreateOptions) => {
       const created = await withDatabase(context, (db) =>
-        db.transaction(async (tx) => {
+        transaction(db, LIMITS.configuration, async (tx) => {
           const projects =
             options.projects === undefined
               ? [await onlyProject(tx)]

@@ -1,5 +1,6 @@
 import { Refusal } from '../common/refusal.ts';
 import type { Db } from '../database/db.ts';
+import { COUNT_STATEMENT_MS } from '../database/deadlines.ts';
 import type { PreparedCondition, Snapshot } from '../evaluation/model/snapshot.ts';
 import { type Audience, countAudience } from './count-audience.ts';
 
@@ -9,8 +10,6 @@ export type AudienceCounter = (
   condition: PreparedCondition,
   now: Date,
 ) => Promise<Audience>;
-
-const TIMEOUT_MS = 15_000;
 
 /** Counts that run at the same time: each holds a connection that evaluation may need. */
 const RUNNING_MAX = 2;
@@ -43,7 +42,7 @@ export function createAudienceCounter(db: Db): AudienceCounter {
   return async (snapshot, condition, now) => {
     await enter();
     try {
-      return await countAudience(db, snapshot, condition, { now, timeoutMs: TIMEOUT_MS });
+      return await countAudience(db, snapshot, condition, { now, timeoutMs: COUNT_STATEMENT_MS });
     } finally {
       leave();
     }

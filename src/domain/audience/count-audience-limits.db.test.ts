@@ -3,7 +3,7 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
-import { createValve } from '../../../test/valve.ts';
+import { createStallingProxy } from '../../../test/stalling-proxy.ts';
 import type { JsonObject } from '../common/json.ts';
 import { createDb } from '../database/db.ts';
 import { prepareSnapshot } from '../evaluation/prepare/prepare.ts';
@@ -46,17 +46,17 @@ describe('counting with very long filters', () => {
 
 describe('a count that cannot get on', () => {
   it('is unavailable when the database does not answer any more, and works again', async () => {
-    const valve = await createValve(database.connection);
-    const db = createDb(valve.connection, 1);
+    const proxy = await createStallingProxy(database.connection);
+    const db = createDb(proxy.connection, 1);
     const filter = { operator: 'is_set' };
     await count(filter, {}, db);
-    valve.shut();
+    proxy.stall();
     const stuck = count(filter, { timeoutMs: 100, graceMs: 200 }, db);
     await expect(stuck).rejects.toMatchObject({ kind: 'unavailable' });
-    valve.open();
+    proxy.resume();
     expect(await count(filter, {}, db)).toEqual({ total: 2, affected: 2 });
     await db.destroy();
-    await valve.close();
+    await proxy.close();
   });
 
   it('keeps its connection until its cancellation is through', async () => {

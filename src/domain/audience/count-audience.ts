@@ -1,8 +1,8 @@
 import pg, { type ClientBase, type QueryArrayConfig } from 'pg';
 import { Refusal } from '../common/refusal.ts';
+import { limitStatements, readCancellably } from '../database/cancellable-read.ts';
 import { toRefusal } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
-import { cutConnection, guardedTransaction } from '../database/guarded-transaction.ts';
 import { RequestView } from '../evaluation/match/request-view.ts';
 import type { PreparedCondition, Snapshot } from '../evaluation/model/snapshot.ts';
 import { listFallbackKeys } from '../evaluation/prepare/derived-properties.ts';
@@ -27,8 +27,8 @@ export interface CountOptions {
   readonly graceMs?: number;
 }
 
-const GRACE_MS = 5_000;
-const CANCEL_LIMITS = { lockMs: 1_000, statementMs: 2_000, totalMs: 3_000 };
+/** Compiling the statement would take longer than running it. */
+const SETTINGS = ['jit = off', 'extra_float_digits = 1', "work_mem = '32MB'"];
 
 /** A statement that took longer than it may, or was interrupted. */
 const QUERY_CANCELED = '57014';
@@ -63,7 +63,7 @@ export async function countAudience(
   });
   const deadline = Date.now() + options.timeoutMs;
   try {
-    return await readConsistently(db, options, async (client) => {
+    return await readCancellably(db, { ...options, settings: SETTINGS }, async (client) => {
       const counts = await countVerdicts(client, predicate, rows.from);
       const audience = { total: counts.total, affected: counts.matched };
       if (counts.undecided === 0) return audience;
@@ -92,69 +92,6 @@ const SUBJECTLESS = {
 function keysOf(filter: ReturnType<typeof listValueFilters>[number]): readonly string[] {
   if (filter.kind === 'person_created_at') return [];
   return filter.kind === 'person' ? [filter.key, ...listFallbackKeys(filter.key)] : [filter.key];
-}
-
-/** Runs reads that all see the same moment, on one connection, within the time that is left. */
-async function readConsistently<Result>(
-  db: Db,
-  { timeoutMs, signal, graceMs = GRACE_MS }: CountOptions,
-  read: (client: ClientBase) => Promise<Result>,
-): Promise<Result> {
-  const client: ClientBase = await db.client.acquireConnection();
-  const timer = setTimeout(() => cutConnection(client), timeoutMs + graceMs);
-  let stopInterrupting = async () => {};
-  try {
-    // Compiling the statement would take longer than running it.
-    await client.query(
-      'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off; ' +
-        "SET LOCAL extra_float_digits = 1; SET LOCAL work_mem = '32MB'",
-    );
-    if (signal !== undefined) stopInterrupting = await interruptOn(db, client, signal);
-    await limitStatements(client, timeoutMs);
-    const result = await read(client);
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {
-      // The connection is gone, and the transaction with it.
-    });
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    await stopInterrupting();
-    await db.client.releaseConnection(client);
-  }
-}
-
-async function limitStatements(client: ClientBase, ms: number): Promise<void> {
-  await client.query(`SET LOCAL statement_timeout = ${Math.max(1, Math.round(ms))}`);
-}
-
-/**
- * Cancels the running statement when the signal says so. Returns how to stop that: a cancellation
- * that is under way then ends first, so that it cannot strike whoever has the connection next.
- */
-async function interruptOn(
-  db: Db,
-  client: ClientBase,
-  signal: AbortSignal,
-): Promise<() => Promise<void>> {
-  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  signal.throwIfAborted();
-  let cancelled: Promise<unknown> = Promise.resolve();
-  const cancel = () => {
-    cancelled = guardedTransaction(db, CANCEL_LIMITS, async (tx) => {
-      await tx.raw('SELECT pg_cancel_backend(?)', [rows[0]?.pid ?? 0]);
-    }).catch(() => {
-      // It may still strike: nobody must have this connection next.
-      cutConnection(client);
-    });
-  };
-  signal.addEventListener('abort', cancel, { once: true });
-  return async () => {
-    signal.removeEventListener('abort', cancel);
-    await cancelled;
-  };
 }
 
 async function countVerdicts(client: ClientBase, predicate: Sql, from: Sql) {

@@ -1,6 +1,8 @@
 import { invalidField, notFound, Refusal, unavailable } from '../common/refusal.ts';
 import { isLostRace, isStatementTimeout, toRefusal } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
+import { transaction } from '../database/transaction.ts';
 import { findPersonIds, type PersonReferences } from '../persons/person-references.ts';
 import { lockPersons } from '../persons/write/persons-writes.ts';
 import { type Cohort, toCohort } from './cohort.ts';
@@ -137,7 +139,7 @@ async function changeMembers<Result>(
   change: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
   try {
-    const result = await db.transaction(async (tx) => {
+    const result = await transaction(db, LIMITS.persons, async (tx) => {
       await lockPersons(tx, [projectId]);
       await requireStatic(tx, projectId, id);
       const changed = await change(tx);

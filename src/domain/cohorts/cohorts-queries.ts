@@ -1,6 +1,6 @@
 import { isId } from '../common/ids.ts';
 import type { Db } from '../database/db.ts';
-import type { Statements } from '../database/pipelined-transaction.ts';
+import type { Statements } from '../database/pipeline.ts';
 import type { CohortRow } from '../database/tables.ts';
 import type { CohortDefinition } from '../evaluation/model/definitions.ts';
 import { listBusySubjects, selectBusy } from '../jobs/jobs-queries.ts';

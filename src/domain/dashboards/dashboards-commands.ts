@@ -1,7 +1,9 @@
 import { invalidField, notFound } from '../common/refusal.ts';
 import { toRefusal } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
 import type { FeatureFlagRow } from '../database/tables.ts';
+import { transaction } from '../database/transaction.ts';
 import { hasFeatureViews } from '../usage/flags/flag-usage-queries.ts';
 import { type Dashboard, ENRICHED_TILES, toDashboard } from './dashboard.ts';
 import { getDashboard, listTiles } from './dashboards-queries.ts';
@@ -96,18 +98,16 @@ async function changeDashboardOf(
   { projectId, flagId }: FlagAddress,
   change: (tx: Tx, flag: FeatureFlagRow) => Promise<void>,
 ): Promise<void> {
-  await db
-    .transaction(async (tx) => {
-      const flag = await tx('feature_flags')
-        .where({ project_id: projectId, id: flagId })
-        .forUpdate()
-        .first();
-      if (flag === undefined) throw notFound();
-      await change(tx, flag);
-    })
-    .catch((error: unknown) => {
-      throw toRefusal(error);
-    });
+  await transaction(db, LIMITS.configuration, async (tx) => {
+    const flag = await tx('feature_flags')
+      .where({ project_id: projectId, id: flagId })
+      .forUpdate()
+      .first();
+    if (flag === undefined) throw notFound();
+    await change(tx, flag);
+  }).catch((error: unknown) => {
+    throw toRefusal(error);
+  });
 }
 
 async function findUsageDashboard(tx: Tx, flag: FeatureFlagRow): Promise<Dashboard | undefined> {

@@ -36,6 +36,7 @@ describe('isDatabaseOutage', () => {
     'Connection terminated unexpectedly',
     'Connection terminated due to connection timeout',
     'timeout exceeded when trying to connect',
+    'timeout expired',
     'Knex: Timeout acquiring a connection. The pool is probably full.',
     'Client has encountered a connection error and is not queryable',
   ])('takes the text "%s" for an outage', (message) => {

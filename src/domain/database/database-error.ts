@@ -24,7 +24,7 @@ const OUTAGE_SYSTEM_CODES = new Set([
 ]);
 
 const OUTAGE_MESSAGES =
-  /connection terminated|timeout exceeded when trying to connect|connection timeout|acquiring a connection|client has encountered a connection error/i;
+  /connection terminated|timeout exceeded when trying to connect|connection timeout|^timeout expired$|acquiring a connection|client has encountered a connection error/i;
 
 /** Whether the error means that the database cannot be reached or cannot serve. */
 export function isDatabaseOutage(error: unknown): boolean {

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { migrationSource } from '../../../migrations/index.ts';
 import type { Db, Tx } from './db.ts';
+import { LIMITS } from './deadlines.ts';
+import { transaction } from './transaction.ts';
 
 /** Any fixed number will do, as long as every Burgee asks for the same one. */
 const MIGRATION_LOCK = 4_173_620_911;
@@ -19,7 +21,7 @@ export async function migrateToLatest(
   db: Db,
   onProgress: (message: string) => void = () => {},
 ): Promise<string[]> {
-  return db.transaction(async (lockTx) => {
+  return transaction(db, LIMITS.migration, async (lockTx) => {
     await waitForMigrationLock(lockTx, onProgress);
     return applyMissing(db, onProgress);
   });

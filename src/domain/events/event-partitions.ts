@@ -1,4 +1,6 @@
 import type { Db, Tx } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
+import { transaction } from '../database/transaction.ts';
 
 /** The keys of the advisory lock that lets one process at a time create partitions. */
 const PARTITIONS_LOCK = [7302, 0];
@@ -15,7 +17,7 @@ const PARTITION_NAME = /^events_(\d{4})(\d{2})(\d{2})$/;
 export async function ensurePartitions(db: Db | Tx, from: Date, days: number): Promise<void> {
   const wanted = Array.from({ length: days }, (_, offset) => toDay(addDays(from, offset)));
   if ((await findMissing(db, wanted)).length === 0) return;
-  await db.transaction(async (tx) => {
+  await transaction(db, LIMITS.background, async (tx) => {
     await lockPartitions(tx);
     for (const day of await findMissing(tx, wanted)) await createPartition(tx, day);
   });

@@ -1,4 +1,6 @@
 import type { Db } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
+import { transaction } from '../database/transaction.ts';
 import {
   addDays,
   listPartitionDays,
@@ -9,9 +11,6 @@ import {
 
 /** Pages of one transaction, some hundred thousand rows: nobody waits for it. */
 const PRUNE_PAGES = 2_000;
-
-/** Dropping a partition needs the whole table for a moment; events do not wait long for it. */
-const LOCK_TIMEOUT_MS = 2_000;
 
 /** Drops what is over its time. */
 export interface EventRetention {
@@ -44,8 +43,7 @@ export function createEventRetention(db: Db, retentionDays: number): EventRetent
 }
 
 async function dropPartition(db: Db, day: string): Promise<void> {
-  await db.transaction(async (tx) => {
-    await tx.raw(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  await transaction(db, LIMITS.partitionDrop, async (tx) => {
     await lockPartitions(tx);
     await tx.raw('DROP TABLE IF EXISTS ??', [toPartitionName(day)]);
   });

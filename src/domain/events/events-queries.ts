@@ -1,6 +1,7 @@
 import type { JsonObject } from '../common/json.ts';
 import type { Db } from '../database/db.ts';
-import { guardedTransaction, type TransactionLimits } from '../database/guarded-transaction.ts';
+import { LIMITS } from '../database/deadlines.ts';
+import { transaction } from '../database/transaction.ts';
 import { cleanText, toStoredDistinctId } from '../persons/write/persons-writes.ts';
 
 /** An event as it is stored. */
@@ -35,16 +36,13 @@ export interface ListEventsFilter {
   readonly limit: number;
 }
 
-/** How long a question about events may take; a rare flag is looked for in all of them. */
-const LIMITS: TransactionLimits = { lockMs: 5_000, statementMs: 15_000, totalMs: 20_000 };
-
 /** The project's newest events by their own time, at most `limit`. */
 export async function listEvents(
   db: Db,
   projectId: number,
   filter: ListEventsFilter,
 ): Promise<StoredEvent[]> {
-  return guardedTransaction(db, LIMITS, async (tx) => {
+  return transaction(db, LIMITS.eventList, async (tx) => {
     const query = tx('events').where({ project_id: projectId });
     if (filter.event !== undefined) query.andWhere({ event: cleanText(filter.event) });
     if (filter.distinctId !== undefined) {

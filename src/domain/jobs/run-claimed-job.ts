@@ -1,7 +1,9 @@
 import { Refusal } from '../common/refusal.ts';
 import { isOutage } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
 import type { JobRow } from '../database/tables.ts';
+import { transaction } from '../database/transaction.ts';
 import { type ClaimedJob, HopelessJob, JobGivenUp, type JobHandler } from './job.ts';
 import { extendClaim, finishJob, releaseJob, saveProgress } from './jobs-storage.ts';
 
@@ -40,7 +42,7 @@ export async function runClaimedJob(run: JobRun, handler: JobHandler, row: JobRo
     }
     const signal = AbortSignal.any([run.stopping, lost.signal]);
     await handler.run(toClaimed(run, row, signal, noteSaved));
-    await run.db.transaction((tx) => finishJob(tx, row, null));
+    await transaction(run.db, LIMITS.background, (tx) => finishJob(tx, row, null));
   } catch (error) {
     await settleFailure(run, { ...row, failures }, handler, error).catch((cause: unknown) => {
       // The claim runs out by itself, and the job is tried again.
@@ -75,7 +77,7 @@ function toClaimed(
     progress: row.progress,
     signal,
     async save(progress, work) {
-      const result = await db.transaction(async (tx) => {
+      const result = await transaction(db, LIMITS.background, async (tx) => {
         await saveProgress(tx, row, progress);
         return work(tx);
       });
@@ -102,7 +104,7 @@ async function settleFailure(
     // What its owner has to mend is no fault of the service.
     const level = error instanceof HopelessJob ? 'warn' : 'error';
     log[level]({ err: error, jobId: row.id, kind: row.kind }, 'A background job failed.');
-    await db.transaction(async (tx) => {
+    await transaction(db, LIMITS.background, async (tx) => {
       await finishJob(tx, row, reason);
       await handler.fail(tx, { projectId: row.project_id, subjectId: row.subject_id }, reason);
     });

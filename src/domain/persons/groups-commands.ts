@@ -2,6 +2,8 @@ import { invalidField, notFound } from '../common/refusal.ts';
 import { toStoredGroupName } from '../common/stored-text.ts';
 import { toRefusal } from '../database/database-error.ts';
 import type { Db } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
+import { transaction } from '../database/transaction.ts';
 import { listNamedGroupTypes, type NamedGroupType } from './groups-queries.ts';
 import { lockPersons } from './write/persons-writes.ts';
 
@@ -21,33 +23,31 @@ export async function nameGroupTypes(
   projectId: number,
   namings: readonly GroupTypeNaming[],
 ): Promise<NamedGroupType[]> {
-  return db
-    .transaction(async (tx) => {
-      await lockPersons(tx, [projectId]);
-      const known = await listNamedGroupTypes(tx, projectId);
-      const named = new Map(known.map((groupType) => [groupType.index, groupType]));
-      for (const [position, { index, nameSingular, namePlural }] of namings.entries()) {
-        const before = named.get(index);
-        if (before === undefined) throw unknownIndex(position);
-        named.set(index, {
-          ...before,
-          nameSingular: nameSingular === undefined ? before.nameSingular : nameSingular,
-          namePlural: namePlural === undefined ? before.namePlural : namePlural,
-        });
-      }
-      const types = [...named.values()];
-      await tx.raw(
-        `UPDATE group_types AS g SET name_singular = n."nameSingular", name_plural = n."namePlural"
+  return transaction(db, LIMITS.persons, async (tx) => {
+    await lockPersons(tx, [projectId]);
+    const known = await listNamedGroupTypes(tx, projectId);
+    const named = new Map(known.map((groupType) => [groupType.index, groupType]));
+    for (const [position, { index, nameSingular, namePlural }] of namings.entries()) {
+      const before = named.get(index);
+      if (before === undefined) throw unknownIndex(position);
+      named.set(index, {
+        ...before,
+        nameSingular: nameSingular === undefined ? before.nameSingular : nameSingular,
+        namePlural: namePlural === undefined ? before.namePlural : namePlural,
+      });
+    }
+    const types = [...named.values()];
+    await tx.raw(
+      `UPDATE group_types AS g SET name_singular = n."nameSingular", name_plural = n."namePlural"
          FROM jsonb_to_recordset(?::jsonb)
            AS n (index smallint, "nameSingular" text, "namePlural" text)
          WHERE g.project_id = ? AND g.group_type_index = n.index`,
-        [JSON.stringify(types), projectId],
-      );
-      return types;
-    })
-    .catch((error: unknown) => {
-      throw toRefusal(error);
-    });
+      [JSON.stringify(types), projectId],
+    );
+    return types;
+  }).catch((error: unknown) => {
+    throw toRefusal(error);
+  });
 }
 
 /** Deletes a group for good. Throws `not_found` for one that is not stored. */
@@ -56,21 +56,19 @@ export async function deleteGroup(
   projectId: number,
   { index, key }: { readonly index: number; readonly key: string },
 ): Promise<void> {
-  await db
-    .transaction(async (tx) => {
-      await lockPersons(tx, [projectId]);
-      const deleted = await tx('groups')
-        .where({
-          project_id: projectId,
-          group_type_index: index,
-          group_key: toStoredGroupName(key),
-        })
-        .delete();
-      if (deleted === 0) throw notFound();
-    })
-    .catch((error: unknown) => {
-      throw toRefusal(error);
-    });
+  await transaction(db, LIMITS.persons, async (tx) => {
+    await lockPersons(tx, [projectId]);
+    const deleted = await tx('groups')
+      .where({
+        project_id: projectId,
+        group_type_index: index,
+        group_key: toStoredGroupName(key),
+      })
+      .delete();
+    if (deleted === 0) throw notFound();
+  }).catch((error: unknown) => {
+    throw toRefusal(error);
+  });
 }
 
 function unknownIndex(position: number) {

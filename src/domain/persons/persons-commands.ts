@@ -2,6 +2,8 @@ import { removeFromCohorts } from '../cohorts/members/cohort-members-writes.ts';
 import { notFound } from '../common/refusal.ts';
 import { toRefusal } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
+import { transaction } from '../database/transaction.ts';
 import { deleteEventsOf } from '../events/delete-events.ts';
 import { removeFlagUser } from '../usage/flags/flag-usage-writes.ts';
 import { getPersonByUuid, type Person } from './persons-queries.ts';
@@ -30,28 +32,26 @@ export async function deletePerson(
   { projectId, uuid, deletesEvents }: PersonDeletion,
   now: Date,
 ): Promise<void> {
-  await db
-    .transaction(async (tx) => {
-      if (deletesEvents) {
-        // Two that delete the same events would wait for each other.
-        await tx.raw('SELECT pg_advisory_xact_lock(?, ?)', [DELETION_LOCK, projectId]);
-      }
-      const { distinctIds: earlierIds } = await requirePerson(tx, projectId, uuid);
-      if (deletesEvents) await deleteEventsOf(tx, projectId, earlierIds);
-      await lockPersons(tx, [projectId]);
-      const { id, distinctIds } = await requirePerson(tx, projectId, uuid);
-      await removeFromCohorts(tx, id);
-      await removeFlagUser(tx, id);
-      await tx('persons').where({ id }).delete();
-      if (!deletesEvents) return;
-      await deleteEventsOf(tx, projectId, earlierIds, now);
-      const known = new Set(earlierIds);
-      const gained = distinctIds.filter((id) => !known.has(id));
-      if (gained.length > 0) await deleteEventsOf(tx, projectId, gained);
-    })
-    .catch((error: unknown) => {
-      throw toRefusal(error);
-    });
+  await transaction(db, LIMITS.persons, async (tx) => {
+    if (deletesEvents) {
+      // Two that delete the same events would wait for each other.
+      await tx.raw('SELECT pg_advisory_xact_lock(?, ?)', [DELETION_LOCK, projectId]);
+    }
+    const { distinctIds: earlierIds } = await requirePerson(tx, projectId, uuid);
+    if (deletesEvents) await deleteEventsOf(tx, projectId, earlierIds);
+    await lockPersons(tx, [projectId]);
+    const { id, distinctIds } = await requirePerson(tx, projectId, uuid);
+    await removeFromCohorts(tx, id);
+    await removeFlagUser(tx, id);
+    await tx('persons').where({ id }).delete();
+    if (!deletesEvents) return;
+    await deleteEventsOf(tx, projectId, earlierIds, now);
+    const known = new Set(earlierIds);
+    const gained = distinctIds.filter((id) => !known.has(id));
+    if (gained.length > 0) await deleteEventsOf(tx, projectId, gained);
+  }).catch((error: unknown) => {
+    throw toRefusal(error);
+  });
 }
 
 async function requirePerson(tx: Tx, projectId: number, uuid: string): Promise<Person> {

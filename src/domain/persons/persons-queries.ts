@@ -1,7 +1,7 @@
 import type { JsonObject } from '../common/json.ts';
 import { toStoredDistinctId } from '../common/stored-text.ts';
 import type { Db } from '../database/db.ts';
-import type { Statements } from '../database/pipelined-transaction.ts';
+import type { Statements } from '../database/pipeline.ts';
 import type { GroupTypeRow, PersonRow } from '../database/tables.ts';
 
 /** A person as it is stored. */

@@ -1,6 +1,8 @@
 import { hasScope, isScope, reachableProjectIds, type UserCaller } from '../common/access.ts';
 import { invalidField, notFound, Refusal } from '../common/refusal.ts';
 import type { Db, Tx } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
+import { transaction } from '../database/transaction.ts';
 import type { PersonalApiKey } from './api-keys-queries.ts';
 import { getPersonalApiKey } from './api-keys-queries.ts';
 import { changeIdentities, type IdentityChanges } from './change-identities.ts';
@@ -100,7 +102,7 @@ export async function revokeOwnPersonalApiKey(
 
 /** Revokes a personal API key by its id; every instance stops accepting it. */
 export async function revokePersonalApiKey(db: Db, id: string): Promise<void> {
-  await db.transaction(async (tx) => {
+  await transaction(db, LIMITS.configuration, async (tx) => {
     const revoked = await tx('personal_api_keys')
       .whereRaw('id::text = ?', [id])
       .whereNull('revoked_at')

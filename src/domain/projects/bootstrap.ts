@@ -1,4 +1,6 @@
 import type { Db } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
+import { transaction } from '../database/transaction.ts';
 import { createPersonalApiKey } from './api-keys-commands.ts';
 import { generateKey } from './keys.ts';
 import type { Project } from './project.ts';
@@ -31,7 +33,7 @@ const BOOTSTRAP_LOCK = 71_946_001;
  * Returns what to show, or null when the database was in use already.
  */
 export async function bootstrap(db: Db, keys: BootstrapKeys): Promise<Bootstrapped | null> {
-  return db.transaction(async (tx) => {
+  return transaction(db, LIMITS.configuration, async (tx) => {
     await tx.raw('SELECT pg_advisory_xact_lock(?)', [BOOTSTRAP_LOCK]);
     if (await hasProjects(tx)) return null;
     const { project, secretKey } = await createProject(tx, {

@@ -1,5 +1,7 @@
 import { toRefusal } from '../database/database-error.ts';
 import type { Db, Tx } from '../database/db.ts';
+import { LIMITS } from '../database/deadlines.ts';
+import { transaction } from '../database/transaction.ts';
 import { raiseIdentityRevision } from './projects-writes.ts';
 
 /** What a command needs in order to change keys, users, memberships or the set of projects. */
@@ -12,22 +14,20 @@ export interface IdentityChanges {
 /**
  * Runs a change of identities in one transaction that also raises their revision.
  *
- * The revision is raised first: its row lock puts such changes in line, so that each one decides on
+ * The revision is raised first: its row lock makes such changes take turns, so that each one decides on
  * what the one before it left. When it returns, the change is committed and this process already
- * knows of it; the others hear of it.
+ * knows of it; the others are notified.
  */
 export async function changeIdentities<Result>(
   changes: IdentityChanges,
   change: (tx: Tx) => Promise<Result>,
 ): Promise<Result> {
-  const result = await changes.db
-    .transaction(async (tx) => {
-      await raiseIdentityRevision(tx);
-      return change(tx);
-    })
-    .catch((error: unknown) => {
-      throw toRefusal(error);
-    });
+  const result = await transaction(changes.db, LIMITS.configuration, async (tx) => {
+    await raiseIdentityRevision(tx);
+    return change(tx);
+  }).catch((error: unknown) => {
+    throw toRefusal(error);
+  });
   changes.onIdentitiesChanged();
   return result;
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../database/db.ts';
-import type { Statements } from '../database/pipelined-transaction.ts';
+import type { Statements } from '../database/pipeline.ts';
 import type { ProjectRow } from '../database/tables.ts';
 import { type Project, toProject, toUser, type User } from './project.ts';
 

@@ -1,5 +1,5 @@
 import type { Tx } from '../database/db.ts';
-import type { Statements } from '../database/pipelined-transaction.ts';
+import type { Statements } from '../database/pipeline.ts';
 
 /** The channel on which every instance listens for changes of configuration. */
 export const CHANGES_CHANNEL = 'burgee_changes';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { connectionConfig, type DatabaseConnection, type Db } from '../database/db.ts';
+import type pg from 'pg';
+import { createDedicatedClient } from '../database/client.ts';
+import type { DatabaseConnection, Db } from '../database/db.ts';
 import { readRevisions } from '../projects/projects-queries.ts';
 import { CHANGES_CHANNEL } from '../projects/projects-writes.ts';
 
@@ -12,35 +13,34 @@ export interface ChangeListenerOptions {
   /** Keys, users, memberships or projects changed. */
   readonly onIdentity: () => void;
   readonly log: { warn(fields: object, message: string): void };
-  /** How often revisions are compared although no change was announced. */
+  /** How often revisions are compared although no notification came. */
   readonly pollEveryMs?: number;
 }
 
 export interface ChangeListener {
-  /** Resolves when changes are listened for; later losses are mended in the background. */
+  /** Resolves when changes are listened for; a connection that is lost later is replaced. */
   start(): Promise<void>;
   /** Stops listening and closes the connection. */
   stop(): Promise<void>;
 }
 
 const POLL_EVERY_MS = 5_000;
-const CONNECT_TIMEOUT_MS = 3_000;
 const RECONNECT_FIRST_MS = 100;
 const RECONNECT_MAX_MS = 5_000;
 const PROJECT_CHANGE = /^project:(\d+):(\d+)$/;
 
 /**
- * Hears of changes that other processes commit, over a connection of its own.
+ * Listens for changes that other processes commit, over a connection of its own (LISTEN).
  *
- * Announcements can be lost with the connection, so every new connection is followed by a
- * comparison of all revisions, and so is, now and then, no event at all.
+ * Notifications can be lost with the connection. So all revisions are compared after each connect,
+ * and every `pollEveryMs` in any case.
  */
 export function createChangeListener(options: ChangeListenerOptions): ChangeListener {
   const stopping = new AbortController();
   let client: pg.Client | null = null;
   let identityRevision: number | null = null;
   let polling: Promise<void> = Promise.resolve();
-  let mending: Promise<void> = Promise.resolve();
+  let reconnecting: Promise<void> = Promise.resolve();
 
   async function compareRevisions(): Promise<void> {
     const { identity, projects } = await readRevisions(options.db);
@@ -49,7 +49,7 @@ export function createChangeListener(options: ChangeListenerOptions): ChangeList
     for (const [projectId, revision] of projects) await options.onProject(projectId, revision);
   }
 
-  function hear(payload: string): void {
+  function receive(payload: string): void {
     const [, projectId, revision] = PROJECT_CHANGE.exec(payload) ?? [];
     if (projectId === undefined || revision === undefined) {
       options.onIdentity();
@@ -62,13 +62,9 @@ export function createChangeListener(options: ChangeListenerOptions): ChangeList
 
   /** Connects and catches up. When a step fails, nothing of the connection is left. */
   async function connect(): Promise<void> {
-    const connecting = new pg.Client({
-      ...connectionConfig(options.connection),
-      keepAlive: true,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    });
+    const connecting = createDedicatedClient(options.connection);
     let isEnded = false;
-    connecting.on('notification', (message) => hear(message.payload ?? ''));
+    connecting.on('notification', (message) => receive(message.payload ?? ''));
     connecting.on('error', () => {
       // The end of the connection follows, and is dealt with there.
     });
@@ -76,7 +72,7 @@ export function createChangeListener(options: ChangeListenerOptions): ChangeList
       isEnded = true;
       if (client !== connecting) return;
       client = null;
-      if (!stopping.signal.aborted) mending = reconnect();
+      if (!stopping.signal.aborted) reconnecting = reconnect();
     });
     try {
       await connecting.connect();
@@ -91,7 +87,7 @@ export function createChangeListener(options: ChangeListenerOptions): ChangeList
   }
 
   async function reconnect(): Promise<void> {
-    options.log.warn({}, 'The connection that hears of changes was lost; connecting again.');
+    options.log.warn({}, 'The connection that listens for changes was lost; connecting again.');
     for (let waitMs = RECONNECT_FIRST_MS; !stopping.signal.aborted; ) {
       await pause(waitMs);
       try {
@@ -125,7 +121,7 @@ export function createChangeListener(options: ChangeListenerOptions): ChangeList
     },
     async stop() {
       stopping.abort();
-      await Promise.all([polling, mending]);
+      await Promise.all([polling, reconnecting]);
       await client?.end();
     },
   };

@@ -1,6 +1,7 @@
 import { listCohortDefinitions } from '../cohorts/cohorts-queries.ts';
 import type { Db } from '../database/db.ts';
-import { pipelinedSnapshot } from '../database/pipelined-transaction.ts';
+import { LOAD_PROJECT_ANSWER_MS } from '../database/deadlines.ts';
+import { pipelinedSnapshot } from '../database/pipeline.ts';
 import type {
   CohortDefinition,
   CompilePattern,
@@ -13,9 +14,6 @@ import type { FeatureFlag } from '../flags/model/flag.ts';
 import { type GroupType, listGroupTypes } from '../persons/persons-queries.ts';
 import type { Project } from '../projects/project.ts';
 import { getProject } from '../projects/projects-queries.ts';
-
-/** Far more than ten thousand flags take. */
-const LOAD_MS = 60_000;
 
 /** One revision of a project's configuration, ready to be served. Never changes. */
 export interface ServedProject {
@@ -38,7 +36,7 @@ export async function loadProject(
   compilePattern: CompilePattern,
   now: () => Date,
 ): Promise<ServedProject | undefined> {
-  const loaded = await pipelinedSnapshot(db, LOAD_MS, async (tx) => {
+  const loaded = await pipelinedSnapshot(db, LOAD_PROJECT_ANSWER_MS, async (tx) => {
     // One round trip: every writer waits for this after its commit.
     const [project, flags, groupTypes, cohorts] = await Promise.all([
       getProject(tx, projectId),

@@ -1,13 +1,16 @@
 import { unavailable } from '../../common/refusal.ts';
 import { isLostRace, isOutage, toRefusal } from '../../database/database-error.ts';
 import type { Db } from '../../database/db.ts';
-import { guardedTransaction, type TransactionLimits } from '../../database/guarded-transaction.ts';
-import { pipelinedTransaction, type Statements } from '../../database/pipelined-transaction.ts';
+import { LIMITS, type TransactionLimits } from '../../database/deadlines.ts';
+import { pipelinedTransaction, type Statements } from '../../database/pipeline.ts';
+import { transaction } from '../../database/transaction.ts';
 import { ensurePartitions, toDay } from '../../events/event-partitions.ts';
 import type { RefusedMerge } from '../../persons/write/persons-writes.ts';
 import { FullProjects } from '../../usage/flags/full-projects.ts';
 import { invalidCapture } from '../parse/capture-refusal.ts';
-import { isRepeat, type PreparedEvent, sendEvents } from './events-writes.ts';
+import { isRepeat } from './event-statements.ts';
+import { sendEvents } from './events-writes.ts';
+import type { PreparedEvent } from './prepared-event.ts';
 import type { CaptureRequest } from './request-queue.ts';
 
 /** The day after is made as well, so that midnight finds its partition ready. */
@@ -21,12 +24,6 @@ const REPEATS_MS = 30_000;
 
 /** SQLSTATE classes that blame the data: bad values, broken constraints, exceeded limits. */
 const DATA_SQLSTATES = /^(?:22|23|54)/;
-
-/**
- * Together shorter than what clients and proxies wait. Within the last of them even a commit of
- * 100,000 events is through.
- */
-const LIMITS: TransactionLimits = { lockMs: 5_000, statementMs: 10_000, totalMs: 20_000 };
 
 /** The two calls of a logger that committing makes. */
 export interface CommitLog {
@@ -68,11 +65,20 @@ export type CommitRequests = (
 ) => Promise<RequestOutcome[]>;
 
 /**
- * One transaction for all requests. When the data of one spoils it, the others are committed
- * without it and only the guilty one is refused.
+ * Commits all requests in one transaction, so that they share its cost. How it goes on when that fails:
+ *
+ * 1. An event that is stored already fails the plain claim of the uuids. The transaction is run again
+ *    with a claim that passes such events over, in the time that is left; for `REPEATS_MS` later ones
+ *    begin with that claim.
+ * 2. A deadlock or a serialisation race: the same again, three times in all.
+ * 3. An outage, a lock or a statement that takes too long: every request is refused as `unavailable`.
+ * 4. Anything else is the fault of some request's data: both halves are committed on their own, and
+ *    so on, until the guilty request is alone. It is refused with the reason, the others are stored.
+ *
+ * `writeEvents` draws the transaction itself. Partitions for the days of receipt are made before it.
  */
 export function createCommit(options: CommitOptions): CommitRequests {
-  const { db, onGroupTypesAdded, onMergeRefused, limits = LIMITS, log } = options;
+  const { db, onGroupTypesAdded, onMergeRefused, limits = LIMITS.capture, log } = options;
   const { now = () => performance.now() } = options;
   const readyDays = new Set<string>();
   const fullProjects = new FullProjects();
@@ -83,14 +89,12 @@ export function createCommit(options: CommitOptions): CommitRequests {
     for (const { receivedAt } of events) {
       const day = toDay(receivedAt);
       if (readyDays.has(day)) continue;
-      await guardedTransaction(db, limits, (tx) =>
-        ensurePartitions(tx, receivedAt, PARTITION_DAYS),
-      );
+      await transaction(db, limits, (tx) => ensurePartitions(tx, receivedAt, PARTITION_DAYS));
       readyDays.add(day);
     }
   }
 
-  /** Takes all events for new ones, unless some were not of late. */
+  /** Takes all events for new ones, unless some were stored already of late. */
   async function write(events: readonly PreparedEvent[], within: TransactionLimits): Promise<void> {
     await preparePartitions(events);
     const startedAt = now();
@@ -160,7 +164,6 @@ export function createCommit(options: CommitOptions): CommitRequests {
         const refusal = toCommitRefusal(error);
         return requests.map((request) => ({ request, refusal }));
       }
-      // Halving finds the guilty request in a few commits, however many are innocent.
       const middle = Math.ceil(requests.length / 2);
       const outcomes = await commit(requests.slice(0, middle), lockMs);
       return outcomes.concat(await commit(requests.slice(middle), lockMs));

@@ -5,7 +5,7 @@ import {
 } from '../../../../test/disposable-database.ts';
 import { aBuffer, insertProject } from '../../../../test/event-buffers.ts';
 import { parseCaptureBody } from '../../../../test/parse-capture-body.ts';
-import { createValve } from '../../../../test/valve.ts';
+import { createStallingProxy } from '../../../../test/stalling-proxy.ts';
 import { createDb, type Tx } from '../../database/db.ts';
 import { listEvents } from '../../events/events-queries.ts';
 import { lockPersons } from '../../persons/write/persons-writes.ts';
@@ -127,17 +127,17 @@ describe('a commit that cannot get on', () => {
   });
 
   it('is refused when the database does not answer, and so is what waits behind it', async () => {
-    const valve = await createValve(database.connection);
-    const db = createDb(valve.connection, 2);
+    const proxy = await createStallingProxy(database.connection);
+    const db = createDb(proxy.connection, 2);
     const buffer = aBuffer(db, { limits: { ...PATIENT, totalMs: 500 }, flushMaxEvents: 1 });
     await buffer.add(projectId, anEvent('before'));
-    valve.shut();
+    proxy.stall();
     const refused = ['first', 'second', 'third'].map((name) =>
       expect(buffer.add(projectId, anEvent(name))).rejects.toMatchObject({ kind: 'unavailable' }),
     );
     await Promise.all(refused);
     expect(buffer.depth()).toBe(0);
-    valve.open();
+    proxy.resume();
     await buffer.add(projectId, anEvent('after'));
     await buffer.close();
     const stored = await listEvents(database.db, projectId, { after: new Date(0), limit: 50 });
@@ -145,6 +145,6 @@ describe('a commit that cannot get on', () => {
     expect(names).toEqual(expect.arrayContaining(['before', 'after']));
     expect(names).not.toContain('second');
     await db.destroy();
-    await valve.close();
+    await proxy.close();
   });
 });

@@ -5,9 +5,9 @@ import {
   isStatementTimeout,
 } from '../../database/database-error.ts';
 import type { Db } from '../../database/db.ts';
-import type { TransactionLimits } from '../../database/guarded-transaction.ts';
+import type { TransactionLimits } from '../../database/deadlines.ts';
 import type { CaptureEvent } from '../parse/capture-event.ts';
-import { createCommitApart } from './commit-apart.ts';
+import { isolateBlockedProjects } from './blocked-projects.ts';
 import {
   type CommitLog,
   type CommitOptions,
@@ -15,7 +15,7 @@ import {
   type RequestOutcome,
 } from './commit-requests.ts';
 import { createCommitTiming } from './commit-timing.ts';
-import { prepareEvents } from './events-writes.ts';
+import { prepareEvents } from './prepared-event.ts';
 import { type CaptureRequest, countCharacters, createRequestQueue } from './request-queue.ts';
 
 const DEFAULT_FLUSH_AFTER_MS = 5;
@@ -59,7 +59,7 @@ export interface EventBuffer {
   close(): Promise<void>;
 }
 
-type Settle = Pick<CaptureRequest, 'resolve' | 'reject'>;
+type Caller = Pick<CaptureRequest, 'resolve' | 'reject'>;
 
 /**
  * Collects the events of concurrent requests and commits them together, one transaction at a time:
@@ -68,17 +68,17 @@ type Settle = Pick<CaptureRequest, 'resolve' | 'reject'>;
 export function createEventBuffer(options: EventBufferOptions): EventBuffer {
   const { flushAfterMs = DEFAULT_FLUSH_AFTER_MS, now = () => performance.now() } = options;
   const { bufferMaxEvents = DEFAULT_BUFFER_MAX_EVENTS } = options;
-  const commit = createCommitApart(createCommit(options), now);
+  const commit = isolateBlockedProjects(createCommit(options), now);
   const timing = createCommitTiming(flushAfterMs, now);
   const queue = createRequestQueue({
     batchMaxEvents: options.flushMaxEvents ?? DEFAULT_FLUSH_MAX_EVENTS,
     batchMaxCharacters: FLUSH_MAX_CHARACTERS,
   });
-  let heldEvents = 0;
-  let heldCharacters = 0;
+  let bufferedEvents = 0;
+  let bufferedCharacters = 0;
   let isClosed = false;
   let running: Promise<void> | null = null;
-  let settling: Promise<void> = Promise.resolve();
+  let answering: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
 
   function schedule(): void {
@@ -103,7 +103,7 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
       // A commit that waits for nobody is on its way before anybody is told: what callers do next,
       // such as parsing another request, would otherwise keep the database idle.
       schedule();
-      settling = settleSoon(outcomes);
+      answering = answerCallers(outcomes);
     });
   }
 
@@ -116,31 +116,31 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
   }
 
   /** What throws here refuses the request: the promise of `add` is rejected with it. */
-  function admit(projectId: number, events: readonly CaptureEvent[], settle: Settle): void {
+  function admit(projectId: number, events: readonly CaptureEvent[], caller: Caller): void {
     if (isClosed) throw unavailable('The service is shutting down.', undefined);
-    if (heldEvents >= bufferMaxEvents || heldCharacters >= BUFFER_MAX_CHARACTERS) {
+    if (bufferedEvents >= bufferMaxEvents || bufferedCharacters >= BUFFER_MAX_CHARACTERS) {
       throw unavailable('The event buffer is full. Please try again shortly.', undefined);
     }
     const prepared = prepareEvents(projectId, events);
     if (prepared.length === 0) {
-      settle.resolve();
+      caller.resolve();
       return;
     }
     const characters = countCharacters(prepared);
-    heldEvents += prepared.length;
-    heldCharacters += characters;
-    const { resolve, reject } = settle;
+    bufferedEvents += prepared.length;
+    bufferedCharacters += characters;
+    const { resolve, reject } = caller;
     queue.push({ events: prepared, characters, addedAt: now(), resolve, reject });
     schedule();
   }
 
   /** Tells the callers how their requests ended, once what is due in this turn has been done. */
-  function settleSoon(outcomes: readonly RequestOutcome[]): Promise<void> {
+  function answerCallers(outcomes: readonly RequestOutcome[]): Promise<void> {
     return new Promise((resolve) => {
       setImmediate(() => {
         for (const { request, refusal } of outcomes) {
-          heldEvents -= request.events.length;
-          heldCharacters -= request.characters;
+          bufferedEvents -= request.events.length;
+          bufferedCharacters -= request.characters;
           if (refusal === undefined) request.resolve();
           else request.reject(refusal);
         }
@@ -152,12 +152,12 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
   return {
     add: (projectId, events) =>
       new Promise((resolve, reject) => admit(projectId, events, { resolve, reject })),
-    depth: () => heldEvents,
+    depth: () => bufferedEvents,
     async close() {
       isClosed = true;
       schedule();
       while (running !== null) await running;
-      await settling;
+      await answering;
     },
   };
 }

@@ -5,7 +5,7 @@ import {
 } from '../../../../test/disposable-database.ts';
 import { storeEvents } from '../../../../test/store-events.ts';
 import { createDb, type Db } from '../../database/db.ts';
-import { pipelinedTransaction, sendWith } from '../../database/pipelined-transaction.ts';
+import { pipelinedTransaction, sendWith } from '../../database/pipeline.ts';
 import { ensurePartitions } from '../../events/event-partitions.ts';
 import { newUuid } from '../parse/new-uuid.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { prepareEvents } from './events-writes.ts';
+import { prepareEvents } from './prepared-event.ts';
 import { type CaptureRequest, countCharacters, createRequestQueue } from './request-queue.ts';
 
 function aRequest(eventCount: number, text = ''): CaptureRequest {

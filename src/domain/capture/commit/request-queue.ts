@@ -1,4 +1,4 @@
-import type { PreparedEvent } from './events-writes.ts';
+import type { PreparedEvent } from './prepared-event.ts';
 
 /** The events of one capture request, which are committed or refused together. */
 export interface CaptureRequest {
@@ -15,7 +15,7 @@ export interface RequestQueueOptions {
   readonly batchMaxCharacters: number;
 }
 
-/** Requests in their order of arrival, with what they hold. */
+/** Requests in their order of arrival, and how much they are together. */
 export interface RequestQueue {
   push(request: CaptureRequest): void;
   /** When the request that waits longest came; null when none waits. */

@@ -4,6 +4,8 @@ import { prepareAudience } from '../../audience/prepare-audience.ts';
 import { Refusal } from '../../common/refusal.ts';
 import { isStatementTimeout } from '../../database/database-error.ts';
 import type { Db } from '../../database/db.ts';
+import { COHORT_COUNT_STATEMENT_MS, LIMITS } from '../../database/deadlines.ts';
+import { transaction } from '../../database/transaction.ts';
 import type { CompilePattern } from '../../evaluation/model/definitions.ts';
 import type { Snapshot } from '../../evaluation/model/snapshot.ts';
 import { checkNotStopped, HopelessJob, type JobHandler } from '../../jobs/job.ts';
@@ -20,9 +22,6 @@ export interface CohortJobsContext {
   readonly timeoutMs?: number;
 }
 
-/** In the background a count may take its time. */
-const COUNT_TIMEOUT_MS = 120_000;
-
 /** A count that is older than this is taken again. */
 const RECOUNT_AFTER_HOURS = 24;
 const RECOUNTS_AT_ONCE = 20;
@@ -31,7 +30,7 @@ const RECOUNTS_AT_ONCE = 20;
 export function createCountCohortJob(context: CohortJobsContext): JobHandler {
   return {
     async run(job) {
-      const { db, compilePattern, now, timeoutMs = COUNT_TIMEOUT_MS } = context;
+      const { db, compilePattern, now, timeoutMs = COHORT_COUNT_STATEMENT_MS } = context;
       const snapshot = await context.getSnapshot(job.projectId);
       // Deleted in the meantime: there is nothing to count any more.
       if (snapshot?.cohorts.has(job.subjectId) !== true) return;
@@ -65,7 +64,7 @@ export function createCountCohortJob(context: CohortJobsContext): JobHandler {
  * about to be counted, or are being counted, are passed over.
  */
 export async function requestDueCounts({ db }: Pick<CohortJobsContext, 'db'>): Promise<void> {
-  await db.transaction(async (tx) => {
+  await transaction(db, LIMITS.background, async (tx) => {
     const due = await tx('cohorts')
       .where({ deleted: false, is_static: false })
       .whereRaw("coalesce(last_calculation, created_at) < now() - ? * interval '1 hour'", [

@@ -1,5 +1,5 @@
 import type { Tx } from '../../database/db.ts';
-import type { Statements } from '../../database/pipelined-transaction.ts';
+import type { Statements } from '../../database/pipeline.ts';
 
 /**
  * Moves the cohort memberships of an absorbed person to the one that absorbed it. A cohort that

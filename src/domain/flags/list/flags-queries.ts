@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { listCohortNames } from '../../cohorts/cohorts-queries.ts';
 import { isId } from '../../common/ids.ts';
 import type { Db } from '../../database/db.ts';
-import type { Statements } from '../../database/pipelined-transaction.ts';
+import type { Statements } from '../../database/pipeline.ts';
 import type { FeatureFlagRow } from '../../database/tables.ts';
 import { listUsersById } from '../../projects/projects-queries.ts';
 import { type CohortNames, listCohortIds } from '../model/cohort-names.ts';

@@ -1,7 +1,9 @@
 import { type LoggedVersion, readLoggedVersion } from '../../activity/activity-history-queries.ts';
 import { invalidField, notFound, Refusal } from '../../common/refusal.ts';
 import type { Db } from '../../database/db.ts';
+import { LIMITS } from '../../database/deadlines.ts';
 import type { FeatureFlagRow } from '../../database/tables.ts';
+import { readConsistently } from '../../database/transaction.ts';
 import { describeFlags } from '../list/flags-queries.ts';
 import { type DescribedFlag, toFlag } from '../model/flag.ts';
 import { ACTIVITY_SCOPE } from './flags-writes.ts';
@@ -26,28 +28,25 @@ export async function getFlagVersion(
   version: number,
 ): Promise<FlagVersion> {
   // One snapshot for all that is asked, so that a change in between cannot mix two versions.
-  return db.transaction(
-    async (tx) => {
-      const row = await tx('feature_flags').where({ project_id: projectId, id }).first();
-      if (row === undefined) throw notFound();
-      if (version > row.version) {
-        throw notFound(`Version ${version} not found (current version is ${row.version})`);
-      }
-      const item = { projectId, scope: ACTIVITY_SCOPE, itemId: String(id) };
-      const logged = await readLoggedVersion(tx, item, version);
-      if (
-        row.has_encrypted_payloads ||
-        Object.hasOwn(logged.changedSince, 'has_encrypted_payloads')
-      ) {
-        throw invalidField(
-          null,
-          'Version history is not available for flags with encrypted payloads.',
-        );
-      }
-      return rebuild(tx, row, logged, version);
-    },
-    { isolationLevel: 'repeatable read', readOnly: true },
-  );
+  return readConsistently(db, LIMITS.consistentRead, async (tx) => {
+    const row = await tx('feature_flags').where({ project_id: projectId, id }).first();
+    if (row === undefined) throw notFound();
+    if (version > row.version) {
+      throw notFound(`Version ${version} not found (current version is ${row.version})`);
+    }
+    const item = { projectId, scope: ACTIVITY_SCOPE, itemId: String(id) };
+    const logged = await readLoggedVersion(tx, item, version);
+    if (
+      row.has_encrypted_payloads ||
+      Object.hasOwn(logged.changedSince, 'has_encrypted_payloads')
+    ) {
+      throw invalidField(
+        null,
+        'Version history is not available for flags with encrypted payloads.',
+      );
+    }
+    return rebuild(tx, row, logged, version);
+  });
 }
 
 async function rebuild(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDisposableDatabase } from '../../../../test/disposable-database.ts';
-import { createValve } from '../../../../test/valve.ts';
+import { createStallingProxy } from '../../../../test/stalling-proxy.ts';
 import { createDb } from '../../database/db.ts';
 import { bootstrap } from '../../projects/bootstrap.ts';
 import { createStoredDataLoader } from './stored-data-loader.ts';
@@ -121,17 +121,17 @@ it('Rejects with "unavailable" while the database is away, and works again after
 });
 
 it('Rejects with "unavailable" when the database does not answer any more, and works again', async () => {
-  const valve = await createValve(database.connection);
-  const db = createDb(valve.connection, 2);
+  const proxy = await createStallingProxy(database.connection);
+  const db = createDb(proxy.connection, 2);
   try {
     const load = createStoredDataLoader(db, 300);
     await load(aLookup());
-    valve.shut();
+    proxy.stall();
     await expect(load(aLookup())).rejects.toMatchObject({ kind: 'unavailable' });
-    valve.open();
+    proxy.resume();
     expect((await load(aLookup())).persons).toMatchObject([{ properties: { name: 'ann' } }]);
   } finally {
     await db.destroy();
-    await valve.close();
+    await proxy.close();
   }
 });

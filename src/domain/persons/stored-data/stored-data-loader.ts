@@ -1,13 +1,11 @@
+import type { Client } from 'pg';
 import type { JsonObject } from '../../common/json.ts';
+import { unavailable } from '../../common/refusal.ts';
+import { withConnection, withDeadline } from '../../database/connection.ts';
 import { toRefusal } from '../../database/database-error.ts';
 import type { Db } from '../../database/db.ts';
-import { cutConnection } from '../../database/guarded-transaction.ts';
-import {
-  type BorrowedConnection,
-  queryStoredData,
-  type StoredLookup,
-  type StoredRow,
-} from './stored-data-query.ts';
+import { STORED_DATA_ANSWER_MS } from '../../database/deadlines.ts';
+import { queryStoredData, type StoredLookup, type StoredRow } from './stored-data-query.ts';
 
 /** One person as a look-up found it. */
 export interface FoundPerson {
@@ -43,16 +41,13 @@ const BATCH_MAX = 200;
 /** Look-ups that may wait; beyond it the database counts as unavailable. */
 const WAITING_MAX = 10_000;
 
-/** How long a query may take in all; beyond it the database counts as unavailable. */
-const ANSWER_TIMEOUT_MS = 5_000;
-
 /**
  * Look-ups of concurrent evaluations that share queries. An idle database is asked at once; while
  * it is busy, what comes meanwhile goes together in one query, so the load on it stays the same.
  */
 export function createStoredDataLoader(
   db: Db,
-  answerTimeoutMs: number = ANSWER_TIMEOUT_MS,
+  answerMs: number = STORED_DATA_ANSWER_MS,
 ): LoadStoredData {
   const waiting: Waiting[] = [];
   let running = 0;
@@ -61,16 +56,13 @@ export function createStoredDataLoader(
   /** Answers batches over one connection until nobody waits or one fails; never rejects. */
   async function work(): Promise<void> {
     try {
-      // Knex cannot name a statement, so the connection is borrowed from its pool.
-      const connection: BorrowedConnection = await db.client.acquireConnection();
-      try {
+      // Knex cannot name a statement, so this asks the driver.
+      await withConnection(db, async (client) => {
         let isSound = true;
         while (isSound && waiting.length > 0) {
-          isSound = await answer(connection, waiting.splice(0, BATCH_MAX), answerTimeoutMs);
+          isSound = await answer(client, waiting.splice(0, BATCH_MAX), answerMs);
         }
-      } finally {
-        await db.client.releaseConnection(connection);
-      }
+      });
     } catch (error) {
       const cause = toRefusal(error);
       for (const { reject } of waiting.splice(0)) reject(cause);
@@ -96,7 +88,7 @@ export function createStoredDataLoader(
   return (lookup) =>
     new Promise((resolve, reject) => {
       if (waiting.length >= WAITING_MAX) {
-        reject(toRefusal(new Error('timeout exceeded when trying to connect')));
+        reject(unavailable('The database is unavailable. Please try again shortly.', undefined));
         return;
       }
       waiting.push({ lookup, resolve, reject });
@@ -115,21 +107,18 @@ const NO_OVERRIDES: ReadonlyMap<string, string> = new Map();
 
 /** Runs one query for a batch and hands each look-up its part. Says whether that went well. */
 async function answer(
-  connection: BorrowedConnection,
+  client: Client,
   batch: readonly Waiting[],
-  timeoutMs: number,
+  answerMs: number,
 ): Promise<boolean> {
-  // A server whose host is gone says nothing at all, and the query would wait for hours.
-  const timer = setTimeout(() => cutConnection(connection), timeoutMs);
   try {
     const found: FoundSoFar[] = batch.map(({ lookup }) => ({
       persons: lookup.distinctIds.map(() => null),
       groups: null,
     }));
     const lookups = batch.map(({ lookup }) => lookup);
-    for (const row of await queryStoredData(connection, lookups)) {
-      addRow(found[row.lookup_index], row);
-    }
+    const rows = await withDeadline(client, answerMs, () => queryStoredData(client, lookups));
+    for (const row of rows) addRow(found[row.lookup_index], row);
     for (const [index, { resolve }] of batch.entries()) {
       const { persons, groups } = found[index] ?? { persons: [], groups: null };
       resolve({ persons, groups: groups ?? NO_GROUPS });
@@ -139,8 +128,6 @@ async function answer(
     const cause = toRefusal(error);
     for (const { reject } of batch) reject(cause);
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -12,9 +12,6 @@ export interface StoredLookup {
   readonly wantsOverrides: boolean;
 }
 
-/** A connection of the pool, as `pg` has it. */
-export type BorrowedConnection = Pick<ClientBase, 'query'>;
-
 /** A person or a group that some look-up asked for. Columns that nobody asked for are absent. */
 export interface StoredRow {
   readonly lookup_index: number;
@@ -31,7 +28,7 @@ export interface StoredRow {
 
 /** Finds everything that these look-ups ask for, in one query. */
 export async function queryStoredData(
-  connection: BorrowedConnection,
+  client: ClientBase,
   lookups: readonly StoredLookup[],
 ): Promise<readonly StoredRow[]> {
   const wanted = collect(lookups);
@@ -55,7 +52,7 @@ export async function queryStoredData(
       wanted.groupKeys,
     );
   }
-  return (await connection.query<StoredRow>({ ...statement, values })).rows;
+  return (await client.query<StoredRow>({ ...statement, values })).rows;
 }
 
 /** The parameters of a query, column by column. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../common/json.ts';
-import type { Statements } from '../../database/pipelined-transaction.ts';
+import type { Statements } from '../../database/pipeline.ts';
 import type { GroupChange, NamedGroup } from '../model/group-changes.ts';
 
 export { type GroupChange, readGroupChange } from '../model/group-changes.ts';

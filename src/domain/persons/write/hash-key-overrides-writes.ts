@@ -1,6 +1,8 @@
 import { toRefusal } from '../../database/database-error.ts';
 import type { Db, Tx } from '../../database/db.ts';
-import type { Statements } from '../../database/pipelined-transaction.ts';
+import { LIMITS } from '../../database/deadlines.ts';
+import type { Statements } from '../../database/pipeline.ts';
+import { transaction } from '../../database/transaction.ts';
 
 /** A person's identifiers that experience continuity keeps, by flag key. */
 export type HashKeyOverrides = ReadonlyMap<string, string>;
@@ -35,7 +37,7 @@ async function write(
   },
 ): Promise<ReadonlyMap<number, HashKeyOverrides>> {
   const personIds = [...input.personIds];
-  return db.transaction(async (tx) => {
+  return transaction(db, LIMITS.continuity, async (tx) => {
     // Persons that a merge deletes at this moment are left out instead of failing the request. All
     // persons are locked first and in the order in which merges lock them, see `writeMerges`.
     await tx.raw(

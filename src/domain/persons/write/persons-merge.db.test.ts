@@ -3,7 +3,7 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../../test/disposable-database.ts';
-import { pipelinedTransaction, sendWith } from '../../database/pipelined-transaction.ts';
+import { pipelinedTransaction, sendWith } from '../../database/pipeline.ts';
 import type { PersonDraft } from '../model/person-ledger.ts';
 import { moveHashKeyOverrides, writeHashKeyOverrides } from './hash-key-overrides-writes.ts';
 import { type MovePersonRows, type ProjectMerges, writeMerges } from './persons-merge.ts';

@@ -1,5 +1,5 @@
 import { moveCohortMemberships } from '../../cohorts/members/cohort-members-writes.ts';
-import type { Statements } from '../../database/pipelined-transaction.ts';
+import type { Statements } from '../../database/pipeline.ts';
 import { moveFlagUsers } from '../../usage/flags/flag-usage-writes.ts';
 import {
   findSurvivor,

@@ -1,12 +1,8 @@
 import { v7 } from 'uuid';
 import type { JsonObject, JsonValue } from '../../common/json.ts';
 import { toPlainArray, toTextArray } from '../../database/column-literals.ts';
-import {
-  preparedOnce,
-  type Sent,
-  type Statements,
-  sendWith,
-} from '../../database/pipelined-transaction.ts';
+import { type Sent, type Statements, sendWith } from '../../database/pipeline.ts';
+import { preparedOnce } from '../../database/prepared-statements.ts';
 import { adoptVisitorUsage } from '../../usage/flags/flag-usage-writes.ts';
 import type { PersonChange } from '../model/person-changes.ts';
 import {

@@ -1,9 +1,5 @@
-import {
-  preparedOnce,
-  type Sent,
-  type Statements,
-  sendWith,
-} from '../../database/pipelined-transaction.ts';
+import { type Sent, type Statements, sendWith } from '../../database/pipeline.ts';
+import { preparedOnce } from '../../database/prepared-statements.ts';
 import {
   applyPersonChange,
   createPersonLedger,

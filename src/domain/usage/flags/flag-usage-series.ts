@@ -1,4 +1,4 @@
-import type { Statements } from '../../database/pipelined-transaction.ts';
+import type { Statements } from '../../database/pipeline.ts';
 import { type FlagUse, OTHER_VARIANTS, USE_EVENTS } from './flag-use.ts';
 import type { FullProjects } from './full-projects.ts';
 import { type DayOf, dayOfZone } from './project-day.ts';

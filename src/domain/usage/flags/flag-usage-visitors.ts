@@ -1,5 +1,5 @@
 import { toPlainArray, toTextArray } from '../../database/column-literals.ts';
-import type { Statements } from '../../database/pipelined-transaction.ts';
+import type { Statements } from '../../database/pipeline.ts';
 
 /** Who used a flag: a person where there is one, else only a distinct id. */
 interface Visit {

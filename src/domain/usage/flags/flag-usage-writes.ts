@@ -1,5 +1,5 @@
 import { toPlainArray } from '../../database/column-literals.ts';
-import { type Sent, type Statements, sendWith } from '../../database/pipelined-transaction.ts';
+import { type Sent, type Statements, sendWith } from '../../database/pipeline.ts';
 import { resolveSeries } from './flag-usage-series.ts';
 import { resolveVisitors, takeVisitors } from './flag-usage-visitors.ts';
 import type { FlagUse } from './flag-use.ts';

@@ -1,4 +1,6 @@
 import type { Db, Tx } from '../../database/db.ts';
+import { LIMITS } from '../../database/deadlines.ts';
+import { transaction } from '../../database/transaction.ts';
 import { lockPersons } from '../../persons/write/persons-writes.ts';
 import { FEATURE_VIEW, FLAG_CALLED } from '../flags/flag-use.ts';
 
@@ -139,7 +141,7 @@ async function pruneSeries(db: Db, cutoff: Date, isStopped: () => boolean): Prom
     query('flag_usage_series').where('last_received_at', '<', cutoff);
   for (const projectId of await idle(db).distinct().pluck('project_id')) {
     if (isStopped()) return;
-    await db.transaction(async (tx) => {
+    await transaction(db, LIMITS.background, async (tx) => {
       // Capture holds this lock from finding a series to counting in it.
       await lockPersons(tx, [projectId]);
       await idle(tx).where({ project_id: projectId }).delete();
@@ -159,7 +161,7 @@ async function pruneVisitors(db: Db, isStopped: () => boolean): Promise<boolean>
   );
   for (const { project_id, distinct_ids } of idle.rows) {
     if (isStopped()) return false;
-    await db.transaction(async (tx) => {
+    await transaction(db, LIMITS.background, async (tx) => {
       await lockPersons(tx, [project_id]);
       // By the primary key: capture waits for the lock meanwhile.
       await tx.raw(

@@ -1,9 +1,10 @@
 import type { Knex } from 'knex';
-import pg from 'pg';
-import { unavailable } from '../common/refusal.ts';
-import { isStatementTimeout } from './database-error.ts';
+import type pg from 'pg';
+import { withConnection, withDeadline } from './connection.ts';
 import type { Db } from './db.ts';
-import { cutConnection, limitSettings, type TransactionLimits } from './guarded-transaction.ts';
+import type { TransactionLimits } from './deadlines.ts';
+import { findPrepared, numberBindings } from './prepared-statements.ts';
+import { limitSettings, tellUnavailable } from './transaction.ts';
 
 /**
  * What can be asked of a transaction of either kind: Knex's own, and a pipelined one. `?` stands for
@@ -13,36 +14,14 @@ export interface Statements {
   raw(sql: string, bindings?: readonly Knex.RawBinding[]): PromiseLike<pg.QueryResult>;
 }
 
-interface PreparedStatement {
-  readonly name: string;
-  readonly text: string;
-}
-
-const preparedStatements = new Map<string, PreparedStatement>();
-
-const preparedNames = new Set<string>();
-
-/**
- * The same statement, which a pipelined transaction has PostgreSQL parse and plan once for each
- * connection and not each time. Its plan stays while tables grow from nothing to millions of rows:
- * what looks anything up has to be written so that only an index can serve it, row by row, that is
- * as `CROSS JOIN LATERAL (... LIMIT 1)`.
- */
-export function preparedOnce(name: string, sql: string): string {
-  if (preparedNames.has(name)) throw new Error(`Two statements have the name ${name}.`);
-  preparedNames.add(name);
-  preparedStatements.set(sql, { name, text: numberBindings(sql) });
-  return sql;
-}
-
 /** A result that is known while statements that belong to it are still under way. */
 export interface Sent<Result> {
   readonly result: Result;
-  /** Settles when those statements have. They are on their way: nothing more follows them. */
+  /** Resolves when those statements are done. They are on their way: nothing more follows them. */
   readonly rest: Promise<unknown>;
 }
 
-/** The result with its statements. Whoever waits for the rest hears of a failure, nobody has to. */
+/** The result with its statements. A failure rejects `rest`, which nobody has to wait for. */
 export function sendWith<Result>(
   result: Result,
   ...statements: readonly PromiseLike<unknown>[]
@@ -55,7 +34,15 @@ export function sendWith<Result>(
 /**
  * A transaction in which only results that are needed cost a round trip: its begin goes with the
  * first statements of the work, and its end with the last ones. Any statement that fails, waited
- * for or not, fails the transaction. Limits and `unavailable` are those of `guardedTransaction`.
+ * for or not, fails the transaction. Limits and `unavailable` are those of `transaction`.
+ *
+ *     work                       sent                                 round trips
+ *     await tx.raw(A)            BEGIN; limits | A               ───>  1
+ *                                                               <───
+ *     await both of B and C      B | C                           ───>  2
+ *                                                               <───
+ *     return sendWith(x, D)      D | COMMIT                      ───>  3
+ *                                                               <───
  */
 export async function pipelinedTransaction<Result>(
   db: Db,
@@ -88,18 +75,11 @@ async function onConnection<Result>(
   begin: Begin,
   work: (tx: Statements) => Promise<Sent<Result>>,
 ): Promise<Result> {
-  const connection: unknown = await db.client.acquireConnection();
-  const timer = setTimeout(() => cutConnection(connection), totalMs);
-  try {
-    if (!(connection instanceof pg.Client)) throw new Error('The connection is none of pg.');
-    return await run(db, connection, begin, work);
-  } catch (error) {
-    if (!isStatementTimeout(error)) throw error;
-    throw unavailable('The database is busy. Please try again shortly.', error);
-  } finally {
-    clearTimeout(timer);
-    await db.client.releaseConnection(connection);
-  }
+  return tellUnavailable(() =>
+    withConnection(db, (client) =>
+      withDeadline(client, totalMs, () => run(db, client, begin, work)),
+    ),
+  );
 }
 
 async function run<Result>(
@@ -118,7 +98,7 @@ async function run<Result>(
     const result = client.query(query);
     // As Knex tells of its own statements.
     db.client.emit('query', { sql: typeof query === 'string' ? query : query.text });
-    // Heard of here, whether or not the work waits for it.
+    // Noted here, whether or not the work waits for it.
     result.catch((error: unknown) => failures.push(error));
     started.push(result);
     return result;
@@ -129,7 +109,7 @@ async function run<Result>(
       raw(sql, bindings = []) {
         if (isEnding) throw new Error('The transaction has ended.');
         const values = [...bindings];
-        const prepared = preparedStatements.get(sql);
+        const prepared = findPrepared(sql);
         if (keepsPlans !== (prepared !== undefined)) {
           keepsPlans = !keepsPlans;
           void start(`SET LOCAL ${keepsPlans ? KEEP_PLANS : FIT_PLANS}`);
@@ -187,16 +167,7 @@ interface Begin {
 
 /** Several commands in one message, since none of them has a result that anybody waits for. */
 function beginWithin(limits: TransactionLimits): Begin {
-  const limiting = Object.entries(limitSettings(limits)).map(([name, ms]) => `${name} = ${ms}`);
+  const limiting = limitSettings(limits).map(([name, ms]) => `${name} = ${ms}`);
   const settings = [...limiting, ...PLANNING, KEEP_PLANS].map((setting) => `SET LOCAL ${setting}`);
   return { sql: ['BEGIN', ...settings].join('; '), keepsPlans: true };
-}
-
-/** The statement as PostgreSQL takes it: `$1` for the first `?`, and so on. */
-function numberBindings(sql: string): string {
-  let count = 0;
-  return sql.replace(/\?/g, () => {
-    count += 1;
-    return `$${count}`;
-  });
 }

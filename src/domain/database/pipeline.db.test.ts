@@ -4,14 +4,10 @@ import {
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
 import { createDb, type Db } from './db.ts';
-import { guardedTransaction, type TransactionLimits } from './guarded-transaction.ts';
-import {
-  pipelinedSnapshot,
-  pipelinedTransaction,
-  preparedOnce,
-  type Statements,
-  sendWith,
-} from './pipelined-transaction.ts';
+import type { TransactionLimits } from './deadlines.ts';
+import { pipelinedSnapshot, pipelinedTransaction, type Statements, sendWith } from './pipeline.ts';
+import { preparedOnce } from './prepared-statements.ts';
+import { transaction } from './transaction.ts';
 
 const LIMITS: TransactionLimits = { lockMs: 5_000, statementMs: 5_000, totalMs: 10_000 };
 
@@ -61,7 +57,7 @@ describe('a pipelined transaction', () => {
 
   it.each([
     ['pipelined', pipelinedTransaction],
-    ['guarded', guardedTransaction],
+    ['Knex', transaction],
   ])('has the server end a %s one whose process is gone, and only that', async (_kind, begin) => {
     const setting = "SELECT current_setting('idle_in_transaction_session_timeout') AS limit";
     let inside: unknown;
