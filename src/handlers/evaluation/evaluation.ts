@@ -1,3 +1,4 @@
+import { andThen } from '../../domain/common/eventually.ts';
 import { Refusal } from '../../domain/common/refusal.ts';
 import type { Evaluation } from '../../domain/evaluation/match/evaluate-flags.ts';
 import {
@@ -72,8 +73,7 @@ export function createEvaluationHandlers(
             reply(200, new RawJson(serialiseTrace(traced, stamp, extra))),
           );
         }
-        const evaluation = evaluateSubject(context, served, subject, options);
-        return evaluation instanceof Promise ? evaluation.then(send) : send(evaluation);
+        return andThen(evaluateSubject(context, served, subject, options), send);
       };
       const served = context.snapshots.getByToken(input.token);
       if (served !== undefined) return answer(served);
