@@ -104,7 +104,7 @@ describe('a static cohort', () => {
   it.each([
     ['nothing', '', 'contains no ids'],
     ['an open quotation mark', 'ann\n"bob', 'ends inside quotation marks'],
-    ['a person id that is none', 'person_id\nx', 'Row 2: this is no person id.'],
+    ['a person id that is none', 'person_id\nx', 'Row 2: not a person id.'],
     ['an endless id', 'x'.repeat(401), 'at most 400 characters'],
   ])('refuses a CSV file with %s', async (_name, raw, detail) => {
     const { path } = await world.createStatic();

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import type { JsonObject, JsonValue } from '../../src/domain/common/json.ts';
 import type { EvaluationContext } from '../../src/domain/evaluation/model/context.ts';
 import type { CohortDefinition } from '../../src/domain/evaluation/model/definitions.ts';
-import { type FeatureFlag, variantsOf } from '../../src/domain/flags/model/flag.ts';
+import { variantsOf } from '../../src/domain/flags/model/flag.ts';
+import type { FeatureFlag } from '../../src/domain/flags/model/flag-fields.ts';
 import {
   normaliseFilters,
   validateFilters,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../src/domain/common/json.ts';
 import type { EvaluationContext } from '../../src/domain/evaluation/model/context.ts';
-import { conditionsOf, type FeatureFlag, propertiesOf } from '../../src/domain/flags/model/flag.ts';
+import { conditionsOf, propertiesOf } from '../../src/domain/flags/model/flag.ts';
+import type { FeatureFlag } from '../../src/domain/flags/model/flag-fields.ts';
 import type { DefinitionSet } from './definition-sets.ts';
 import { type Answer, createEngine, createFeedClient, OFF } from './evaluators.ts';
 

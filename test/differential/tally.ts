@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../src/domain/common/json.ts';
-import { conditionsOf, type FeatureFlag, propertiesOf } from '../../src/domain/flags/model/flag.ts';
+import { conditionsOf, propertiesOf } from '../../src/domain/flags/model/flag.ts';
+import type { FeatureFlag } from '../../src/domain/flags/model/flag-fields.ts';
 import type { Answer } from './evaluators.ts';
 
 /** How often something was compared, and with which answers where it alone decides them. */

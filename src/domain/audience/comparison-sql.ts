@@ -1,4 +1,5 @@
 import type { JsonValue } from '../common/json.ts';
+import { OPERATORS, type OperatorTest } from '../evaluation/model/operators.ts';
 import type { PropertyMatcher } from '../evaluation/model/property-matcher.ts';
 import type { Comparison } from '../evaluation/model/snapshot.ts';
 import { parseDate, toInstant } from '../evaluation/values/date-value.ts';
@@ -43,59 +44,48 @@ export function createdAtSql(
   clock: DateClock,
 ): Sql {
   const { operator, value } = filter.comparison;
+  const traits = OPERATORS[operator];
   const text = sql`to_jsonb(to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
-  if (!operator.startsWith('is_date_')) return comparisonSql(filter, text);
+  if (traits.value !== 'date') return comparisonSql(filter, text);
   const bound = typeof value === 'string' ? parseDate(value, clock.wallClock) : null;
   const limit = toInstant(bound, clock);
   if (limit === null) return FALSE;
-  const instant = sql`extract(epoch FROM ${column}) * 1000`;
-  const limitSql = sql`${String(limit)}::numeric`;
-  if (operator === 'is_date_exact') return sql`(${instant} = ${limitSql})`;
-  return operator === 'is_date_before'
-    ? sql`(${instant} < ${limitSql})`
-    : sql`(${instant} > ${limitSql})`;
+  return sql`(extract(epoch FROM ${column}) * 1000 ${DATE_SIGNS[traits.test]} ${String(limit)}::numeric)`;
 }
+
+const DATE_SIGNS: Readonly<Record<OperatorTest<{ value: 'date' }>, Sql>> = {
+  is_date_exact: sql`=`,
+  is_date_before: sql`<`,
+  is_date_after: sql`>`,
+};
 
 /** The answer for a property that is there. */
 function presentSql({ operator, value = null }: Comparison, property: Sql): Sql {
-  switch (operator) {
-    case 'is_set':
-      return TRUE;
-    case 'is_not_set':
-      return FALSE;
-    case 'exact':
-      return equalitySql(value, property);
-    case 'is_not':
-      return not(equalitySql(value, property));
-    case 'icontains':
-    case 'icontains_multi':
-    case 'starts_with':
-    case 'ends_with':
-      return needleSql(operator, value, property);
-    case 'not_icontains':
-      return not(needleSql('icontains', value, property));
-    case 'not_icontains_multi':
-      return not(needleSql('icontains_multi', value, property));
-    case 'not_starts_with':
-      return not(needleSql('starts_with', value, property));
-    case 'not_ends_with':
-      return not(needleSql('ends_with', value, property));
-    case 'regex':
-      return patternSql(value, property);
-    case 'not_regex':
-      return not(patternSql(value, property));
-    case 'gt':
-    case 'gte':
-    case 'lt':
-    case 'lte':
-      return orderSql(operator, value, property);
-    case 'between':
-    case 'not_between':
-      return rangeSql(value, property, operator === 'not_between');
-    default:
-      return textOrNumberOnly(property);
-  }
+  const traits = OPERATORS[operator];
+  if (!traits.inSql) return textOrNumberOnly(property);
+  const answer = TEST_SQL[traits.test](value, property);
+  return traits.negates ? not(answer) : answer;
 }
+
+type TestSql = (value: JsonValue, property: Sql) => Sql;
+
+const TEST_SQL: Readonly<Record<OperatorTest<{ inSql: true }>, TestSql>> = {
+  exact: equalitySql,
+  is_set: () => TRUE,
+  icontains: needleSql((needle, text) => sql`(position(${needle}::text IN ${text}) > 0)`),
+  icontains_multi: anyNeedleSql,
+  starts_with: needleSql((needle, text) => sql`starts_with(${text}, ${needle}::text)`),
+  ends_with: needleSql(
+    (needle, text) =>
+      sql`(right(${text}, ${[...needle].length}::int) = ${needle}::text COLLATE "C")`,
+  ),
+  regex: patternSql,
+  gt: orderSql(sql`>`),
+  gte: orderSql(sql`>=`),
+  lt: orderSql(sql`<`),
+  lte: orderSql(sql`<=`),
+  between: rangeSql,
+};
 
 function not(answer: Sql): Sql {
   return sql`(NOT ${answer})`;
@@ -138,15 +128,16 @@ function truthSql(property: Sql): Sql {
   return sql`(CASE jsonb_typeof(${property}) WHEN 'boolean' THEN ${property} = 'true'::jsonb WHEN 'string' THEN lower((${property} #>> '{}') COLLATE "C") = 'true' WHEN 'array' THEN ${UNDECIDED} ELSE FALSE END)`;
 }
 
-type NeedleOperator = 'icontains' | 'icontains_multi' | 'starts_with' | 'ends_with';
-
-/** Only A to Z lose their case, in the property as in what is looked for. */
-function needleSql(operator: NeedleOperator, value: JsonValue, property: Sql): Sql {
-  const text = sql`lower(${scalarText(property)} COLLATE "C")`;
-  if (operator !== 'icontains_multi') {
+/** A test of the text by one needle. Only A to Z lose their case, in either. */
+function needleSql(test: (needle: string, text: Sql) => Sql): TestSql {
+  return (value, property) => {
     const needle = toText(value);
-    return needle === null ? UNDECIDED : foundSql(operator, toAsciiLower(needle), text);
-  }
+    return needle === null ? UNDECIDED : test(toAsciiLower(needle), lowerText(property));
+  };
+}
+
+function anyNeedleSql(value: JsonValue, property: Sql): Sql {
+  const text = lowerText(property);
   const needles = (isList(value) ? value : [value]).flatMap((element) => {
     const needle = toText(element);
     return needle === null ? [] : [toAsciiLower(needle)];
@@ -157,10 +148,8 @@ function needleSql(operator: NeedleOperator, value: JsonValue, property: Sql): S
   return sql`(SELECT bool_or(position(needle IN folded) > 0) FROM (SELECT ${text} AS folded OFFSET 0) AS haystack, unnest(${needles}::text[]) AS needle)`;
 }
 
-function foundSql(operator: Exclude<NeedleOperator, 'icontains_multi'>, needle: string, text: Sql) {
-  if (operator === 'icontains') return sql`(position(${needle}::text IN ${text}) > 0)`;
-  if (operator === 'starts_with') return sql`starts_with(${text}, ${needle}::text)`;
-  return sql`(right(${text}, ${[...needle].length}::int) = ${needle}::text COLLATE "C")`;
+function lowerText(property: Sql): Sql {
+  return sql`lower(${scalarText(property)} COLLATE "C")`;
 }
 
 function patternSql(value: JsonValue, property: Sql): Sql {
@@ -169,31 +158,27 @@ function patternSql(value: JsonValue, property: Sql): Sql {
   return sql`(position(${pattern}::text IN ${scalarText(property)}) > 0)`;
 }
 
-const ORDER_SIGNS = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const;
-
-function orderSql(operator: keyof typeof ORDER_SIGNS, value: JsonValue, property: Sql): Sql {
-  const bound = toNumber(value);
-  if (bound === null || Number.isNaN(bound)) return FALSE;
-  const sign = ORDER_SIGNS[operator];
-  return numberSql(property, FALSE, (number) => sql`${number} ${sign} ${bound}::float8`);
+function orderSql(sign: Sql): TestSql {
+  return (value, property) => {
+    const bound = toNumber(value);
+    if (bound === null || Number.isNaN(bound)) return FALSE;
+    return numberSql(property, (number) => sql`${number} ${sign} ${bound}::float8`);
+  };
 }
 
-function rangeSql(value: JsonValue, property: Sql, isNegated: boolean): Sql {
+function rangeSql(value: JsonValue, property: Sql): Sql {
   const [low, high] = isList(value) ? value.map(toNumber) : [];
   if (typeof low !== 'number' || typeof high !== 'number') return UNDECIDED;
-  const inside = (number: Sql) => sql`${number} BETWEEN ${low}::float8 AND ${high}::float8`;
-  return numberSql(property, isNegated ? TRUE : FALSE, (number) =>
-    isNegated ? not(sql`(${inside(number)})`) : inside(number),
-  );
+  return numberSql(property, (number) => sql`${number} BETWEEN ${low}::float8 AND ${high}::float8`);
 }
 
 /**
  * A test of a property as a number: a JSON number, or text that writes one. Exponents, infinities
  * and numbers that a double hardly holds are left to the engine.
  */
-function numberSql(property: Sql, otherwise: Sql, test: (number: Sql) => Sql): Sql {
+function numberSql(property: Sql, test: (number: Sql) => Sql): Sql {
   const text = sql`(${property} #>> '{}')`;
-  return sql`(CASE jsonb_typeof(${property}) WHEN 'number' THEN CASE WHEN ${property}::numeric = 0 OR abs(${property}::numeric) BETWEEN 1e-300 AND 1e300 THEN ${test(sql`${property}::numeric::float8`)} END WHEN 'string' THEN CASE WHEN length(${text}) <= 200 AND ${text} ~ ${PLAIN_NUMBER} THEN ${test(sql`${text}::float8`)} WHEN ${text} ~* ${UNUSUAL_NUMBER} THEN ${UNDECIDED} ELSE ${otherwise} END ELSE ${otherwise} END)`;
+  return sql`(CASE jsonb_typeof(${property}) WHEN 'number' THEN CASE WHEN ${property}::numeric = 0 OR abs(${property}::numeric) BETWEEN 1e-300 AND 1e300 THEN ${test(sql`${property}::numeric::float8`)} END WHEN 'string' THEN CASE WHEN length(${text}) <= 200 AND ${text} ~ ${PLAIN_NUMBER} THEN ${test(sql`${text}::float8`)} WHEN ${text} ~* ${UNUSUAL_NUMBER} THEN ${UNDECIDED} ELSE FALSE END ELSE FALSE END)`;
 }
 
 /**

@@ -82,7 +82,7 @@ const bags: fc.Arbitrary<JsonObject> = fc.dictionary(fc.constantFrom(...KEYS), v
   noNullPrototype: true,
 });
 
-const PROPERTY_OPERATORS = OPERATORS.filter(
+const PROPERTY_OPERATORS = Object.keys(OPERATORS).filter(
   (operator) => !['in', 'not_in', 'flag_evaluates_to'].includes(operator),
 );
 const filterValues = fc.oneof(
@@ -343,7 +343,7 @@ describe('counting an audience', () => {
       ),
       { numRuns: RUNS },
     );
-    const unused = OPERATORS.filter(
+    const unused = Object.keys(OPERATORS).filter(
       (operator) => operator !== 'flag_evaluates_to' && !used.has(operator),
     );
     expect(unused).toEqual([]);

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../common/json.ts';
 import { invalidField, type Refusal } from '../common/refusal.ts';
 import type { CompilePattern } from '../evaluation/model/definitions.ts';
+import { isOperator, OPERATORS, type OperatorValue } from '../evaluation/model/operators.ts';
 import { validateProperty } from '../targeting/validate-property.ts';
 
 /** The largest definition, as the bytes of its compact JSON. */
@@ -126,7 +127,7 @@ function checkLeaf(leaf: JsonObject, path: string, reading: Reading): void {
   if (operator !== null && typeof operator !== 'string') {
     throw broken(reading, `${path}.operator`, 'must be a string or null.');
   }
-  if (operator === 'flag_evaluates_to') {
+  if (valueKindOf(operator) === 'flag') {
     throw broken(reading, `${path}.operator`, 'cannot be used in a cohort.');
   }
   checkOperator(leaf, path, reading);
@@ -135,11 +136,15 @@ function checkLeaf(leaf: JsonObject, path: string, reading: Reading): void {
 /** The rules about operators and their values are those of flags, told for this field. */
 function checkOperator(leaf: JsonObject, path: string, reading: Reading): void {
   validateProperty(leaf, path, reading.compilePattern);
-  const operator = leaf.operator ?? 'exact';
-  const needsNoValue = operator === 'is_set' || operator === 'is_not_set';
-  if (!needsNoValue && (leaf.value ?? null) === null) {
+  const needsValue = valueKindOf(leaf.operator ?? 'exact') !== 'none';
+  if (needsValue && (leaf.value ?? null) === null) {
     throw broken(reading, `${path}.value`, 'is required for this operator.');
   }
+}
+
+function valueKindOf(operator: JsonValue): OperatorValue | null {
+  if (typeof operator !== 'string' || !isOperator(operator)) return null;
+  return OPERATORS[operator].value;
 }
 
 function checkCohortLeaf(leaf: JsonObject, path: string, reading: Reading): void {

@@ -10,7 +10,7 @@ import type {
 import type { Snapshot } from '../evaluation/model/snapshot.ts';
 import { prepareSnapshot } from '../evaluation/prepare/prepare.ts';
 import { listAllFlags } from '../flags/list/flags-queries.ts';
-import type { FeatureFlag } from '../flags/model/flag.ts';
+import type { FeatureFlag } from '../flags/model/flag-fields.ts';
 import { type GroupType, listGroupTypes } from '../persons/persons-queries.ts';
 import type { Project } from '../projects/project.ts';
 import { getProject } from '../projects/projects-queries.ts';

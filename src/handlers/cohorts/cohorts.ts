@@ -130,7 +130,7 @@ export function createCohortHandlers(
     },
 
     async uploadCohortMembers({ params, body, access, reply }) {
-      const references = readMembersCsv(body);
+      const references = await readMembersCsv(body);
       const cohort = { projectId: access.projectId, id: params.id };
       const addition = await addCohortMembersInParts(context, cohort, references);
       return reply(200, toAdditionBody(addition));

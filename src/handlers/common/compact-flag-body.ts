@@ -1,4 +1,4 @@
-import type { FeatureFlag } from '../../domain/flags/model/flag.ts';
+import type { FeatureFlag } from '../../domain/flags/model/flag-fields.ts';
 
 /** A flag as SDKs need it in order to evaluate it themselves. */
 export function toCompactFlagBody(flag: FeatureFlag) {

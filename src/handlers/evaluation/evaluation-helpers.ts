@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../domain/common/json.ts';
 import { invalidField, notFound } from '../../domain/common/refusal.ts';
 import type { EvaluationContext } from '../../domain/evaluation/model/context.ts';
 import type { Outcome } from '../../domain/evaluation/model/snapshot.ts';
-import type { FeatureFlag } from '../../domain/flags/model/flag.ts';
+import type { FeatureFlag } from '../../domain/flags/model/flag-fields.ts';
 import { evaluateSubject } from '../../domain/snapshots/evaluate-subject.ts';
 import type { Handlers } from '../../operations/operation.ts';
 import { toCompactFlagBody } from '../common/compact-flag-body.ts';

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../domain/common/json.ts';
 import { invalidField, notFound } from '../../domain/common/refusal.ts';
 import { getFlag } from '../../domain/flags/list/flags-queries.ts';
-import type { FeatureFlag } from '../../domain/flags/model/flag.ts';
+import type { FeatureFlag } from '../../domain/flags/model/flag-fields.ts';
 import type { FlagCommandsContext } from '../../domain/flags/write/flags-commands.ts';
 import {
   getPersonByDistinctId,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../domain/common/access.ts';
 import type { JsonObject } from '../../domain/common/json.ts';
 import { Refusal } from '../../domain/common/refusal.ts';
-import { toFlag } from '../../domain/flags/model/flag.ts';
+import { toFlag } from '../../domain/flags/model/flag-fields.ts';
 import { toCompactFlagBody } from '../common/compact-flag-body.ts';
 import { rightsOf, toFlagBody, toFlagInput } from './flag-body.ts';
 

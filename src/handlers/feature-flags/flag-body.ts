@@ -2,12 +2,11 @@ import { type Caller, hasScope } from '../../domain/common/access.ts';
 import { isJson, isJsonObject, type JsonObject, type JsonValue } from '../../domain/common/json.ts';
 import { invalidField } from '../../domain/common/refusal.ts';
 import { withCohortNames } from '../../domain/flags/model/cohort-names.ts';
+import { type DescribedFlag, simpleRollout } from '../../domain/flags/model/flag.ts';
 import {
-  type DescribedFlag,
   type FeatureFlagInput,
-  simpleRollout,
   toEvaluationRuntime,
-} from '../../domain/flags/model/flag.ts';
+} from '../../domain/flags/model/flag-fields.ts';
 import { reportFlagStatus } from '../../domain/flags/model/flag-status.ts';
 import { openPayloads } from '../../domain/flags/payloads/encrypted-payloads.ts';
 import type { PayloadCipher } from '../../domain/flags/payloads/payload-encryption.ts';
@@ -81,7 +80,7 @@ type FlagInputBody = NonNullable<Body<'updateFeatureFlag'>>;
 /** The fields that a body writes; those that it leaves out stay absent. */
 export function toFlagInput(body: FlagInputBody): FeatureFlagInput {
   refuseUnstorableText(body);
-  const fields: { [Field in keyof FeatureFlagInput]: FeatureFlagInput[Field] | undefined } = {
+  const fields: { [Field in keyof FeatureFlagInput]-?: FeatureFlagInput[Field] | undefined } = {
     key: body.key,
     name: body.name,
     filters: toJsonObject(body.filters),

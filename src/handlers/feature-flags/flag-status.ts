@@ -1,5 +1,5 @@
 import { getFlag } from '../../domain/flags/list/flags-queries.ts';
-import type { FeatureFlag } from '../../domain/flags/model/flag.ts';
+import type { FeatureFlag } from '../../domain/flags/model/flag-fields.ts';
 import { reportFlagStatus } from '../../domain/flags/model/flag-status.ts';
 import { measureRollout } from '../../domain/flags/model/rollout.ts';
 import type { FlagCommandsContext } from '../../domain/flags/write/flags-commands.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'node:querystring';
-import { ShortMemory } from '../../domain/common/short-memory.ts';
+import { BoundedCache } from '../../domain/common/bounded-cache.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -21,7 +21,7 @@ export function splitTarget(target: string): { path: string; search: string } {
 /** Queries that clients send again and again: each is parsed once. */
 const QUERIES_MAX = 1_000;
 const REMEMBERED_MAX_LENGTH = 300;
-const parsedQueries = new ShortMemory<string, Readonly<Record<string, string>>>(QUERIES_MAX);
+const parsedQueries = new BoundedCache<string, Readonly<Record<string, string>>>(QUERIES_MAX);
 
 const NO_QUERY: Readonly<Record<string, string>> = Object.freeze({});
 

@@ -1,6 +1,7 @@
 import { invalidField, notFound } from '../../common/refusal.ts';
 import { getFlag } from '../../flags/list/flags-queries.ts';
-import { conditionsOf, type FeatureFlag } from '../../flags/model/flag.ts';
+import { conditionsOf } from '../../flags/model/flag.ts';
+import type { FeatureFlag } from '../../flags/model/flag-fields.ts';
 import { addJob } from '../../jobs/jobs-writes.ts';
 import { changeProject } from '../../projects/change-project.ts';
 import { type DescribedCohort, toCohort } from '../cohort.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
-import { type Operator, readOperator } from '../model/operators.ts';
+import { isOperator, type Operator } from '../model/operators.ts';
 
 const FILTER_TYPES = ['person', 'person_metadata', 'group', 'cohort', 'flag'] as const;
 const SUPPORTED_VERSION = 1;
@@ -103,8 +103,8 @@ export function parseFilter(property: JsonObject): ParsedFilter {
   const typeName = readText(property, 'type') ?? 'person';
   const type = FILTER_TYPES.find((known) => known === typeName);
   if (type === undefined) throw new MalformedFilters('type');
-  const operatorName = readText(property, 'operator');
-  const operator = operatorName === null ? null : requireValue(readOperator(operatorName));
+  const operator = readText(property, 'operator');
+  if (operator !== null && !isOperator(operator)) throw new MalformedFilters('operator');
   return {
     type,
     key: String(key),

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../common/json.ts';
 import type { CompilePattern } from '../model/definitions.ts';
-import type { Operator } from '../model/operators.ts';
+import { OPERATORS, type Operator, type OperatorTest } from '../model/operators.ts';
 import type { PropertyMatcher } from '../model/property-matcher.ts';
-import { type DateBound, parseDate, readInstant, toInstant } from '../values/date-value.ts';
+import { parseDate, readInstant, toInstant } from '../values/date-value.ts';
 import {
   compareVersions,
   isInCaretRange,
@@ -42,116 +42,84 @@ export function prepareMatcher(
   value: JsonValue | undefined,
   tools: MatcherTools,
 ): PropertyMatcher {
-  if (operator === 'is_set') return createPresenceMatcher(false);
-  if (operator === 'is_not_set') return createPresenceMatcher(true);
-  if (value === undefined || value === null) return NEVER_MATCHER;
-  switch (operator) {
-    case 'exact':
-    case 'is_not':
-      return createExactMatcher(value, operator === 'is_not');
-    case 'icontains':
-    case 'not_icontains':
-      return createContainsMatcher(value, operator === 'not_icontains');
-    case 'icontains_multi':
-    case 'not_icontains_multi':
-      return createContainsAnyMatcher(value, operator === 'not_icontains_multi');
-    case 'starts_with':
-    case 'not_starts_with':
-      return createPrefixMatcher(value, operator === 'not_starts_with');
-    case 'ends_with':
-    case 'not_ends_with':
-      return createSuffixMatcher(value, operator === 'not_ends_with');
-    case 'regex':
-    case 'not_regex':
-      return createRegexMatcher(value, operator === 'not_regex', tools.compilePattern);
-    case 'gt':
-      return createNumberMatcher(value, (property, bound) => property > bound);
-    case 'gte':
-      return createNumberMatcher(value, (property, bound) => property >= bound);
-    case 'lt':
-      return createNumberMatcher(value, (property, bound) => property < bound);
-    case 'lte':
-      return createNumberMatcher(value, (property, bound) => property <= bound);
-    case 'between':
-    case 'not_between':
-      return createBetweenMatcher(value, operator === 'not_between');
-    case 'in':
-    case 'not_in':
-    case 'flag_evaluates_to':
-      return NEVER_MATCHER;
-    case 'is_date_exact':
-    case 'is_date_before':
-    case 'is_date_after':
-      return createDateMatcher(operator, value, tools.wallClock);
-    default:
-      return createVersionMatcher(operator, value);
-  }
+  const { test, negates, value: wanted } = OPERATORS[operator];
+  const given = value ?? null;
+  if (given === null && wanted !== 'none') return NEVER_MATCHER;
+  return MATCHER_OF[test](given, negates, tools);
 }
 
-type DateOperator = 'is_date_exact' | 'is_date_before' | 'is_date_after';
+/** Makes the matcher of a test from the value of a filter, or the one of its negation. */
+type CreateMatcher = (value: JsonValue, isNegated: boolean, tools: MatcherTools) => PropertyMatcher;
 
-/** Compares whole instants, not days; what is no date matches nothing. */
-function createDateMatcher(
-  operator: DateOperator,
-  value: JsonValue,
-  wallClock: WallClock,
-): PropertyMatcher {
-  const bound: DateBound | null = typeof value === 'string' ? parseDate(value, wallClock) : null;
-  if (bound === null) return NEVER_MATCHER;
-  return {
-    whenMissing: false,
-    matches: (property, clock) => {
-      const instant = readInstant(property, clock);
-      if (instant === null) return false;
-      const limit = toInstant(bound, clock);
-      if (limit === null) return false;
-      if (operator === 'is_date_exact') return instant === limit;
-      return operator === 'is_date_before' ? instant < limit : instant > limit;
-    },
+const MATCHER_OF: Readonly<Record<OperatorTest, CreateMatcher>> = {
+  exact: createExactMatcher,
+  is_set: createPresenceMatcher,
+  icontains: createContainsMatcher,
+  icontains_multi: createContainsAnyMatcher,
+  starts_with: createPrefixMatcher,
+  ends_with: createSuffixMatcher,
+  regex: (value, isNegated, tools) => createRegexMatcher(value, isNegated, tools.compilePattern),
+  gt: numberMatcher((property, bound) => property > bound),
+  gte: numberMatcher((property, bound) => property >= bound),
+  lt: numberMatcher((property, bound) => property < bound),
+  lte: numberMatcher((property, bound) => property <= bound),
+  between: createBetweenMatcher,
+  semver_eq: versionMatcher((version, base) => compareVersions(version, base) === 0),
+  semver_neq: versionMatcher((version, base) => compareVersions(version, base) !== 0),
+  semver_gt: versionMatcher((version, base) => compareVersions(version, base) > 0),
+  semver_gte: versionMatcher((version, base) => compareVersions(version, base) >= 0),
+  semver_lt: versionMatcher((version, base) => compareVersions(version, base) < 0),
+  semver_lte: versionMatcher((version, base) => compareVersions(version, base) <= 0),
+  semver_tilde: versionMatcher(isInTildeRange),
+  semver_caret: versionMatcher(isInCaretRange),
+  semver_wildcard: (value) => createVersionMatcher(value, parseWildcard, isInWildcard),
+  is_date_exact: dateMatcher((instant, limit) => instant === limit),
+  is_date_before: dateMatcher((instant, limit) => instant < limit),
+  is_date_after: dateMatcher((instant, limit) => instant > limit),
+  in: () => NEVER_MATCHER,
+  flag_evaluates_to: () => NEVER_MATCHER,
+};
+
+function numberMatcher(compare: (property: number, bound: number) => boolean): CreateMatcher {
+  return (value) => createNumberMatcher(value, compare);
+}
+
+function versionMatcher(compare: (version: Version, base: Version) => boolean): CreateMatcher {
+  return (value) => createVersionMatcher(value, parseVersion, compare);
+}
+
+/** Compares whole instants, not days; a value or property that is not a date matches nothing. */
+function dateMatcher(compare: (instant: number, limit: number) => boolean): CreateMatcher {
+  return (value, _isNegated, { wallClock }) => {
+    const bound = typeof value === 'string' ? parseDate(value, wallClock) : null;
+    if (bound === null) return NEVER_MATCHER;
+    return {
+      whenMissing: false,
+      matches: (property, clock) => {
+        const instant = readInstant(property, clock);
+        if (instant === null) return false;
+        const limit = toInstant(bound, clock);
+        return limit !== null && compare(instant, limit);
+      },
+    };
   };
 }
 
-type VersionOperator = Extract<Operator, `semver_${string}`>;
-type VersionTest = (version: Version) => boolean;
-
-/** Compares versions; a property that is no version matches nothing, `semver_neq` included. */
-function createVersionMatcher(operator: VersionOperator, value: JsonValue): PropertyMatcher {
+/** Compares versions; a value or property that is not a version matches nothing. */
+function createVersionMatcher<Base>(
+  value: JsonValue,
+  parseBase: (text: string) => Base | null,
+  compare: (version: Version, base: Base) => boolean,
+): PropertyMatcher {
   const text = toText(value);
-  const test = text === null ? null : createVersionTest(operator, text);
-  if (test === null) return NEVER_MATCHER;
+  const base = text === null ? null : parseBase(text);
+  if (base === null) return NEVER_MATCHER;
   return {
     whenMissing: false,
     matches: (property) => {
       const propertyText = toText(property);
       const version = propertyText === null ? null : parseVersion(propertyText);
-      return version !== null && test(version);
+      return version !== null && compare(version, base);
     },
   };
-}
-
-function createVersionTest(operator: VersionOperator, text: string): VersionTest | null {
-  if (operator === 'semver_wildcard') {
-    const fixed = parseWildcard(text);
-    return fixed === null ? null : (version) => isInWildcard(version, fixed);
-  }
-  const base = parseVersion(text);
-  if (base === null) return null;
-  switch (operator) {
-    case 'semver_eq':
-      return (version) => compareVersions(version, base) === 0;
-    case 'semver_neq':
-      return (version) => compareVersions(version, base) !== 0;
-    case 'semver_gt':
-      return (version) => compareVersions(version, base) > 0;
-    case 'semver_gte':
-      return (version) => compareVersions(version, base) >= 0;
-    case 'semver_lt':
-      return (version) => compareVersions(version, base) < 0;
-    case 'semver_lte':
-      return (version) => compareVersions(version, base) <= 0;
-    case 'semver_tilde':
-      return (version) => isInTildeRange(version, base);
-    case 'semver_caret':
-      return (version) => isInCaretRange(version, base);
-  }
 }

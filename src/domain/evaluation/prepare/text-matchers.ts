@@ -60,7 +60,7 @@ function createTextSetMatcher(wanted: ReadonlySet<string>, isNegated: boolean): 
 }
 
 /** `is_set` and `is_not_set`; a null property is set. */
-export function createPresenceMatcher(isNegated: boolean): PropertyMatcher {
+export function createPresenceMatcher(_value: JsonValue, isNegated: boolean): PropertyMatcher {
   return { whenMissing: isNegated, matches: () => !isNegated };
 }
 

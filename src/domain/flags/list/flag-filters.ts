@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { EvaluationRuntime } from '../model/flag.ts';
+import type { EvaluationRuntime } from '../model/flag-fields.ts';
 import { staleSince } from '../model/flag-status.ts';
 import { HAS_VARIANTS, IS_STALE } from './stale-sql.ts';
 

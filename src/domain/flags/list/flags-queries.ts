@@ -6,7 +6,8 @@ import type { Statements } from '../../database/pipeline.ts';
 import type { FeatureFlagRow } from '../../database/tables.ts';
 import { listUsersById } from '../../projects/projects-queries.ts';
 import { type CohortNames, listCohortIds } from '../model/cohort-names.ts';
-import { type DescribedFlag, type FeatureFlag, toFlag } from '../model/flag.ts';
+import type { DescribedFlag } from '../model/flag.ts';
+import { type FeatureFlag, toFlag } from '../model/flag-fields.ts';
 import { applyFlagFilters, type FlagFilters } from './flag-filters.ts';
 import { applyFlagOrder, type FlagOrder, NEWEST_FIRST } from './flag-order.ts';
 

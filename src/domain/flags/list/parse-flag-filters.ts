@@ -1,7 +1,7 @@
 import { isId } from '../../common/ids.ts';
 import type { JsonValue } from '../../common/json.ts';
 import { invalidField, type Refusal } from '../../common/refusal.ts';
-import type { EvaluationRuntime } from '../model/flag.ts';
+import type { EvaluationRuntime } from '../model/flag-fields.ts';
 import { ACTIVE_FILTERS, type FlagFilters, TYPE_FILTERS } from './flag-filters.ts';
 
 /** The names under which clients send filters, in a query or in a body. */

@@ -6,7 +6,8 @@ import {
 } from '../../../../test/disposable-database.ts';
 import type { JsonObject, JsonValue } from '../../common/json.ts';
 import { createProject } from '../../projects/projects-commands.ts';
-import { type FeatureFlag, variantsOf } from '../model/flag.ts';
+import { variantsOf } from '../model/flag.ts';
+import type { FeatureFlag } from '../model/flag-fields.ts';
 import { reportFlagStatus } from '../model/flag-status.ts';
 import type { FlagFilters } from './flag-filters.ts';
 import { listAllFlags, listFlagIds } from './flags-queries.ts';

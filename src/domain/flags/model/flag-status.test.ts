@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../common/json.ts';
-import { type FeatureFlag, toFlag } from './flag.ts';
+import { type FeatureFlag, toFlag } from './flag-fields.ts';
 import { reportFlagStatus } from './flag-status.ts';
 import { measureRollout } from './rollout.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json.ts';
-import type { FeatureFlag } from './flag.ts';
+import type { FeatureFlag } from './flag-fields.ts';
 import { findSettledValue } from './rollout.ts';
 
 export type FlagStatus = 'active' | 'stale' | 'deleted';

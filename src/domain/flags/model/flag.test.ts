@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../common/json.ts';
-import {
-  conditionsOf,
-  propertiesOf,
-  simpleRollout,
-  toEvaluationRuntime,
-  variantsOf,
-} from './flag.ts';
+import { conditionsOf, propertiesOf, simpleRollout, variantsOf } from './flag.ts';
 
 const VARIANTS = { variants: [{ key: 'a', rollout_percentage: 100 }] };
 
@@ -60,18 +54,5 @@ describe('the parts of stored filters', () => {
     expect(conditionsOf(stored)).toEqual([]);
     expect(variantsOf(stored)).toEqual([]);
     expect(propertiesOf(stored)).toEqual([]);
-  });
-});
-
-describe('toEvaluationRuntime', () => {
-  it.each([
-    ['client', 'client'],
-    ['server', 'server'],
-    ['all', 'all'],
-    ['', 'all'],
-    [null, 'all'],
-    ['both', 'all'],
-  ])('reads %j as %s', (text, runtime) => {
-    expect(toEvaluationRuntime(text)).toBe(runtime);
   });
 });

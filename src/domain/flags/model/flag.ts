@@ -1,41 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
-import type { FeatureFlagRow } from '../../database/tables.ts';
+import { isJsonObject, type JsonObject } from '../../common/json.ts';
 import type { User } from '../../projects/project.ts';
-
-export type EvaluationRuntime = 'all' | 'client' | 'server';
-export type BucketingIdentifier = 'distinct_id' | 'device_id';
-
-/** A feature flag as it is stored. */
-export interface FeatureFlag {
-  readonly id: number;
-  readonly projectId: number;
-  readonly key: string;
-  readonly name: string;
-  readonly filters: JsonObject;
-  readonly active: boolean;
-  readonly deleted: boolean;
-  readonly version: number;
-  readonly ensureExperienceContinuity: boolean;
-  readonly rollbackConditions: JsonValue;
-  readonly performedRollback: boolean;
-  readonly tags: readonly string[];
-  readonly evaluationTags: readonly string[];
-  readonly analyticsDashboards: readonly number[];
-  readonly usageDashboard: number | null;
-  readonly hasEnrichedAnalytics: boolean;
-  readonly creationContext: string;
-  readonly isRemoteConfiguration: boolean;
-  readonly hasEncryptedPayloads: boolean;
-  readonly evaluationRuntime: EvaluationRuntime;
-  readonly bucketingIdentifier: BucketingIdentifier;
-  readonly lastCalledAt: Date | null;
-  readonly createInFolder: string | null;
-  readonly shouldCreateUsageDashboard: boolean;
-  readonly createdById: number | null;
-  readonly lastModifiedById: number | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+import type { FeatureFlag } from './flag-fields.ts';
 
 /** A flag with the users and cohorts that it names. */
 export interface DescribedFlag {
@@ -43,72 +8,6 @@ export interface DescribedFlag {
   readonly cohortNames: ReadonlyMap<number, string>;
   readonly createdBy: User | null;
   readonly lastModifiedBy: User | null;
-}
-
-/** What a client may write. Absent fields are left alone. */
-export interface FeatureFlagInput {
-  readonly key?: string;
-  readonly name?: string;
-  readonly filters?: JsonObject;
-  readonly active?: boolean;
-  readonly deleted?: boolean;
-  readonly createdAt?: Date;
-  readonly ensureExperienceContinuity?: boolean;
-  readonly rollbackConditions?: JsonValue;
-  readonly performedRollback?: boolean;
-  readonly tags?: readonly string[];
-  readonly evaluationTags?: readonly string[];
-  /** The newer name of `evaluationTags`; `settleEvaluationContexts` makes one of the two. */
-  readonly evaluationContexts?: readonly string[];
-  readonly analyticsDashboards?: readonly number[];
-  readonly hasEnrichedAnalytics?: boolean;
-  readonly creationContext?: string;
-  readonly isRemoteConfiguration?: boolean;
-  readonly hasEncryptedPayloads?: boolean;
-  readonly evaluationRuntime?: EvaluationRuntime;
-  readonly bucketingIdentifier?: BucketingIdentifier;
-  readonly lastCalledAt?: Date | null;
-  readonly createInFolder?: string | null;
-  readonly shouldCreateUsageDashboard?: boolean;
-}
-
-/** The flag of a row. */
-export function toFlag(row: FeatureFlagRow): FeatureFlag {
-  return {
-    id: row.id,
-    projectId: row.project_id,
-    key: row.key,
-    name: row.name,
-    filters: row.filters,
-    active: row.active,
-    deleted: row.deleted,
-    version: row.version,
-    ensureExperienceContinuity: row.ensure_experience_continuity,
-    rollbackConditions: row.rollback_conditions,
-    performedRollback: row.performed_rollback,
-    tags: row.tags,
-    evaluationTags: row.evaluation_tags,
-    analyticsDashboards: row.analytics_dashboards,
-    usageDashboard: row.usage_dashboard,
-    hasEnrichedAnalytics: row.has_enriched_analytics,
-    creationContext: row.creation_context,
-    isRemoteConfiguration: row.is_remote_configuration,
-    hasEncryptedPayloads: row.has_encrypted_payloads,
-    evaluationRuntime: toEvaluationRuntime(row.evaluation_runtime),
-    bucketingIdentifier: row.bucketing_identifier === 'device_id' ? 'device_id' : 'distinct_id',
-    lastCalledAt: row.last_called_at,
-    createInFolder: row.create_in_folder,
-    shouldCreateUsageDashboard: row.should_create_usage_dashboard,
-    createdById: row.created_by,
-    lastModifiedById: row.last_modified_by,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
-/** The runtime that the text names; whatever is unknown means every runtime. */
-export function toEvaluationRuntime(text: string | null): EvaluationRuntime {
-  return text === 'client' || text === 'server' ? text : 'all';
 }
 
 /** The conditions of a flag's filters; what is no object is left out. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../common/json.ts';
 import type { CohortDefinition } from '../../evaluation/model/definitions.ts';
-import type { FeatureFlag } from './flag.ts';
+import type { FeatureFlag } from './flag-fields.ts';
 import { buildLocalDefinitions } from './local-definitions.ts';
 
 function aStoredFlag(

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
 import type { CohortDefinition } from '../../evaluation/model/definitions.ts';
-import { conditionsOf, type FeatureFlag, propertiesOf } from './flag.ts';
+import { conditionsOf, propertiesOf } from './flag.ts';
+import type { FeatureFlag } from './flag-fields.ts';
 
 /** What an SDK needs of a project in order to evaluate its flags by itself. */
 export interface LocalDefinitions {

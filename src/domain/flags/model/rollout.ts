@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../common/json.ts';
-import { conditionsOf, type FeatureFlag, propertiesOf, variantsOf } from './flag.ts';
+import { conditionsOf, propertiesOf, variantsOf } from './flag.ts';
+import type { FeatureFlag } from './flag-fields.ts';
 
 /** How far a flag is rolled out, by its filters alone. */
 export interface Rollout {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../common/json.ts';
-import type { FeatureFlag } from '../model/flag.ts';
+import type { FeatureFlag } from '../model/flag-fields.ts';
 import { openPayloads, sealPayloads } from './encrypted-payloads.ts';
 import { createPayloadCipher, REDACTED_PAYLOAD } from './payload-encryption.ts';
 

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../common/json.ts';
 import { invalidField, type Refusal } from '../../common/refusal.ts';
-import { type FeatureFlag, variantsOf } from '../model/flag.ts';
+import { variantsOf } from '../model/flag.ts';
+import type { FeatureFlag } from '../model/flag-fields.ts';
 import { type PayloadCipher, REDACTED_PAYLOAD } from './payload-encryption.ts';
 
 /** What a write leaves behind, as far as secret payloads are concerned. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
 import type { CompilePattern } from '../../evaluation/model/definitions.ts';
 import { isList } from '../../targeting/filters-structure.ts';
-import type { FeatureFlag, FeatureFlagInput } from '../model/flag.ts';
+import type { FeatureFlag, FeatureFlagInput } from '../model/flag-fields.ts';
 import { openPayloads, sealPayloads } from '../payloads/encrypted-payloads.ts';
 import type { PayloadCipher } from '../payloads/payload-encryption.ts';
 import type { FlagLimits } from './flag-limits.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../common/refusal.ts';
-import type { FeatureFlagInput } from '../model/flag.ts';
+import type { FeatureFlagInput } from '../model/flag-fields.ts';
 import { validateFlagFields } from './validate-flag.ts';
 
 const STORED = {

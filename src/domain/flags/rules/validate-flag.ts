@@ -1,5 +1,5 @@
 import { invalidField } from '../../common/refusal.ts';
-import type { FeatureFlagInput } from '../model/flag.ts';
+import type { FeatureFlagInput } from '../model/flag-fields.ts';
 
 /** The state that a write would leave behind, as far as rules between fields look at it. */
 interface Outlook {

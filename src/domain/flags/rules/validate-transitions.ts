@@ -2,8 +2,8 @@ import type { JsonObject } from '../../common/json.ts';
 import { invalidField } from '../../common/refusal.ts';
 import type { Tx } from '../../database/db.ts';
 import { listActiveDependents, listNamedFlags } from '../list/flag-dependencies-queries.ts';
-import type { FeatureFlag, FeatureFlagInput } from '../model/flag.ts';
 import { dependencyReferences, nameFlags, toFlagId } from '../model/flag-dependencies.ts';
+import type { FeatureFlag, FeatureFlagInput } from '../model/flag-fields.ts';
 
 /**
  * Refuses to delete or disable a flag that active flags depend on, and to enable one that depends

@@ -4,11 +4,15 @@ import { Refusal } from '../../common/refusal.ts';
 import type { Tx } from '../../database/db.ts';
 import { listUsersById } from '../../projects/projects-queries.ts';
 import { isList } from '../../targeting/filters-structure.ts';
-import type { FeatureFlag, FeatureFlagInput } from '../model/flag.ts';
-import { openPayloads } from '../payloads/encrypted-payloads.ts';
+import {
+  type FeatureFlag,
+  type FeatureFlagInput,
+  INPUT_FIELDS,
+  wireNameOf,
+} from '../model/flag-fields.ts';
 import type { PayloadCipher } from '../payloads/payload-encryption.ts';
 import { normaliseFilters } from '../rules/validate-filters.ts';
-import { loggedFields, wireNameOf } from './flag-fields.ts';
+import { readableFields } from './logged-fields.ts';
 
 /** What a client started from when it changed a flag. */
 export interface EditBasis {
@@ -27,7 +31,7 @@ const DECORATIONS: ReadonlySet<string> = new Set(['cohort_name', 'group_key_name
  *
  * `filters` is compared whole: what the client sent, laid over what it had seen.
  */
-export async function settleConflicts(
+export async function resolveConflicts(
   tx: Tx,
   before: FeatureFlag,
   input: FeatureFlagInput,
@@ -37,9 +41,11 @@ export async function settleConflicts(
   const { version = 0, originalFlag } = basis;
   if (version < 1 || version === before.version || !isJsonObject(originalFlag)) return input;
   const seen = withBothNames(originalFlag);
-  const stored = currentFields(before, cipher);
+  const stored = readableFields(before, cipher);
   const kept: [string, unknown][] = [];
-  for (const [field, value] of Object.entries(input)) {
+  for (const field of INPUT_FIELDS) {
+    const value = input[field];
+    if (value === undefined) continue;
     const name = wireNameOf(field);
     const original = seen[name];
     if (original === undefined) {
@@ -61,20 +67,6 @@ function withBothNames(original: JsonObject): JsonObject {
   const contexts = original.evaluation_contexts ?? original.evaluation_tags;
   if (contexts === undefined) return original;
   return { evaluation_tags: contexts, evaluation_contexts: contexts, ...original };
-}
-
-/** The stored flag as its reader saw it, under the names of the wire. */
-function currentFields(flag: FeatureFlag, cipher: PayloadCipher | null): Record<string, JsonValue> {
-  return {
-    ...loggedFields(flag),
-    filters: openPayloads(flag, cipher),
-    evaluation_contexts: flag.evaluationTags,
-    created_at: flag.createdAt.toISOString(),
-    last_called_at: flag.lastCalledAt?.toISOString() ?? null,
-    analytics_dashboards: flag.analyticsDashboards,
-    _create_in_folder: flag.createInFolder,
-    _should_create_usage_dashboard: flag.shouldCreateUsageDashboard,
-  };
 }
 
 /** Only `filters` among the fields is an object that a client may send in part. */

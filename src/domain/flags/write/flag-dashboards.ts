@@ -2,7 +2,7 @@ import { invalidField } from '../../common/refusal.ts';
 import { findMissingDashboard } from '../../dashboards/dashboards-queries.ts';
 import { createUsageDashboard, renameUsageDashboard } from '../../dashboards/dashboards-writes.ts';
 import type { Tx } from '../../database/db.ts';
-import type { FeatureFlag, FeatureFlagInput } from '../model/flag.ts';
+import type { FeatureFlag, FeatureFlagInput } from '../model/flag-fields.ts';
 
 /** Refuses dashboards that the project does not have, unless the flag is linked to them already. */
 export async function validateDashboards(

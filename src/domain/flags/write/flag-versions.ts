@@ -5,8 +5,10 @@ import { LIMITS } from '../../database/deadlines.ts';
 import type { FeatureFlagRow } from '../../database/tables.ts';
 import { readConsistently } from '../../database/transaction.ts';
 import { describeFlags } from '../list/flags-queries.ts';
-import { type DescribedFlag, toFlag } from '../model/flag.ts';
+import type { DescribedFlag } from '../model/flag.ts';
+import { toFlag } from '../model/flag-fields.ts';
 import { ACTIVITY_SCOPE } from './flags-writes.ts';
+import { toLoggedColumns } from './logged-fields.ts';
 
 /** A flag as it was in one of its versions. */
 export interface FlagVersion {
@@ -17,8 +19,8 @@ export interface FlagVersion {
 }
 
 /**
- * The flag as of a version, rebuilt from the activity log. What the log does not tell, like the
- * dashboards of the flag, is as it is now. Throws 404, 400 for a flag with secret payloads, which
+ * The flag as of a version, rebuilt from the activity log. What is not logged, like the dashboards
+ * of the flag, is as it is now. Throws 404, 400 for a flag with secret payloads, which
  * the log does not have, and 422 when entries are missing.
  */
 export async function getFlagVersion(
@@ -67,7 +69,7 @@ async function rebuild(
     );
   }
   const past = {
-    ...logged.changedSince,
+    ...toLoggedColumns(logged.changedSince),
     version,
     updated_at: written.at,
     last_modified_by: written.userId,

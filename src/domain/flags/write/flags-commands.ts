@@ -1,9 +1,10 @@
 import type { Tx } from '../../database/db.ts';
 import { changeProject, type ProjectChanges } from '../../projects/change-project.ts';
 import { describeFlag } from '../list/flags-queries.ts';
-import type { DescribedFlag, FeatureFlag, FeatureFlagInput } from '../model/flag.ts';
-import { settleEvaluationContexts } from '../rules/evaluation-contexts.ts';
+import type { DescribedFlag } from '../model/flag.ts';
+import type { FeatureFlag, FeatureFlagInput } from '../model/flag-fields.ts';
 import { requireRoom } from '../rules/flag-limits.ts';
+import { mergeEvaluationContexts } from '../rules/merge-evaluation-contexts.ts';
 import {
   type FiltersContext,
   prepareFilters,
@@ -12,7 +13,7 @@ import {
 import { validateFlagFields } from '../rules/validate-flag.ts';
 import { validateReferences } from '../rules/validate-references.ts';
 import { validateTransitions } from '../rules/validate-transitions.ts';
-import { type EditBasis, settleConflicts } from './flag-conflicts.ts';
+import { type EditBasis, resolveConflicts } from './flag-conflicts.ts';
 import { validateDashboards } from './flag-dashboards.ts';
 import { type Author, changeFlag, insertFlag, lockFlag } from './flags-writes.ts';
 
@@ -36,7 +37,7 @@ export async function createFlag(
   author: Author,
   input: FeatureFlagInput & { readonly key: string },
 ): Promise<DescribedFlag> {
-  const settled = settleEvaluationContexts(input, []);
+  const settled = mergeEvaluationContexts(input, []);
   validateFlagFields(settled, NEW_FLAG);
   const filters = prepareNewFilters(context, settled);
   const { projectId } = author;
@@ -63,7 +64,7 @@ export async function updateFlag(
 ): Promise<DescribedFlag> {
   return changeProject(context, author.projectId, async (tx) => {
     const before = await lockFlag(tx, author.projectId, id);
-    const unopposed = await settleConflicts(tx, before, input, basis, context.payloadCipher);
+    const unopposed = await resolveConflicts(tx, before, input, basis, context.payloadCipher);
     return applyChange(tx, context, author, before, unopposed);
   });
 }
@@ -95,7 +96,7 @@ async function applyChange(
   input: FeatureFlagInput,
 ): Promise<DescribedFlag> {
   const { projectId } = author;
-  const settled = settleEvaluationContexts(input, before.evaluationTags);
+  const settled = mergeEvaluationContexts(input, before.evaluationTags);
   validateFlagFields(settled, before);
   const filters = prepareFilters(context, before, settled);
   if (before.deleted && settled.deleted === false) {

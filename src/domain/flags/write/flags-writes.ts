@@ -6,14 +6,11 @@ import type { Tx } from '../../database/db.ts';
 import type { FeatureFlagRow } from '../../database/tables.ts';
 import { applyFlagFilters, type FlagFilters } from '../list/flag-filters.ts';
 import { describeFlag } from '../list/flags-queries.ts';
-import {
-  type DescribedFlag,
-  type FeatureFlag,
-  type FeatureFlagInput,
-  toFlag,
-} from '../model/flag.ts';
+import type { DescribedFlag } from '../model/flag.ts';
+import { type FeatureFlag, type FeatureFlagInput, toFlag } from '../model/flag-fields.ts';
 import { renameDashboard, withUsageDashboard } from './flag-dashboards.ts';
-import { loggedFields, toColumns } from './flag-fields.ts';
+import { toRow } from './flag-row.ts';
+import { loggedFields } from './logged-fields.ts';
 
 /** Who writes to which project. */
 export interface Author {
@@ -200,16 +197,6 @@ function kindOfChange(before: FeatureFlag | null, after: FeatureFlag): ActivityK
   if (before === null) return 'created';
   if (before.deleted === after.deleted) return 'updated';
   return after.deleted ? 'deleted' : 'restored';
-}
-
-function toRow(input: FeatureFlagInput) {
-  const { filters, rollback_conditions: rollback, ...columns } = toColumns(input);
-  return {
-    ...columns,
-    ...(filters === undefined ? {} : { filters: JSON.stringify(filters) }),
-    ...(rollback === undefined ? {} : { rollback_conditions: JSON.stringify(rollback) }),
-    ...(input.active === true ? { performed_rollback: false } : {}),
-  };
 }
 
 function rethrowWrite(error: unknown): never {

@@ -1,15 +1,10 @@
 import { invalidField } from '../../common/refusal.ts';
-import type { FeatureFlagInput } from '../model/flag.ts';
+import { type FeatureFlagInput, wireNameOf } from '../model/flag-fields.ts';
 
 const MAX_CONTEXTS = 50;
 const MAX_LENGTH = 255;
 
 type Field = 'evaluationTags' | 'evaluationContexts';
-
-const WIRE_NAMES: Readonly<Record<Field, string>> = {
-  evaluationTags: 'evaluation_tags',
-  evaluationContexts: 'evaluation_contexts',
-};
 
 /**
  * The input with the evaluation contexts under one name, trimmed, in lower case and each once.
@@ -18,7 +13,7 @@ const WIRE_NAMES: Readonly<Record<Field, string>> = {
  * whole sends both, and means the one that it changed; if it changed both, the newer name counts.
  * Throws 400.
  */
-export function settleEvaluationContexts(
+export function mergeEvaluationContexts(
   input: FeatureFlagInput,
   stored: readonly string[],
 ): FeatureFlagInput {
@@ -29,12 +24,12 @@ export function settleEvaluationContexts(
       ? undefined
       : normalise('evaluationTags', input.evaluationTags);
   const isContextsChanged = contexts !== undefined && !isSameSet(contexts, stored);
-  const settled = isContextsChanged ? contexts : (tags ?? contexts);
-  return settled === undefined ? kept : { ...kept, evaluationTags: settled };
+  const merged = isContextsChanged ? contexts : (tags ?? contexts);
+  return merged === undefined ? kept : { ...kept, evaluationTags: merged };
 }
 
 function normalise(field: Field, names: readonly string[]): string[] {
-  const wireName = WIRE_NAMES[field];
+  const wireName = wireNameOf(field);
   if (names.length > MAX_CONTEXTS) {
     throw invalidField(wireName, `${wireName} must be a list of at most ${MAX_CONTEXTS} items.`);
   }

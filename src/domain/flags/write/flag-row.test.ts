@@ -1,30 +1,35 @@
 import { describe, expect, it } from 'vitest';
-import { toColumns } from './flag-fields.ts';
+import { toRow } from './flag-row.ts';
 
-describe('toColumns', () => {
+describe('toRow', () => {
   it('sets only what the input has', () => {
-    expect(toColumns({})).toEqual({});
-    expect(toColumns({ active: false, name: '' })).toEqual({ active: false, name: '' });
+    expect(toRow({})).toEqual({});
+    expect(toRow({ active: false, name: '' })).toEqual({ active: false, name: '' });
   });
 
   it('tells null from absent', () => {
-    expect(toColumns({ lastCalledAt: null, rollbackConditions: null })).toEqual({
+    expect(toRow({ lastCalledAt: null, rollbackConditions: null })).toEqual({
       last_called_at: null,
-      rollback_conditions: null,
+      rollback_conditions: 'null',
     });
   });
 
   it('keeps each tag once, in the order of the input', () => {
-    expect(toColumns({ tags: ['b', 'a', 'b'], evaluationTags: ['a', 'a'] })).toEqual({
+    expect(toRow({ tags: ['b', 'a', 'b'], evaluationTags: ['a', 'a'] })).toEqual({
       tags: ['b', 'a'],
       evaluation_tags: ['a'],
     });
   });
 
+  it('takes a flag back from a rollback when it is enabled', () => {
+    expect(toRow({ active: true })).toEqual({ active: true, performed_rollback: false });
+    expect(toRow({ active: false })).toEqual({ active: false });
+  });
+
   it('names the columns of every field', () => {
     const at = new Date(0);
     expect(
-      toColumns({
+      toRow({
         key: 'k',
         filters: {},
         deleted: true,
@@ -42,7 +47,7 @@ describe('toColumns', () => {
       }),
     ).toEqual({
       key: 'k',
-      filters: {},
+      filters: '{}',
       deleted: true,
       created_at: at,
       ensure_experience_continuity: true,
