@@ -68,7 +68,14 @@ function nounOf(path: string): string {
   return /^src\/domain\/[^/]+\//.exec(path)?.[0] ?? '';
 }
 
-const HTTP_PACKAGES = ['@hapi/hapi', 'openapi-backend', 'openapi-types', 'ajv', 'ajv-formats'];
+const HTTP_PACKAGES = [
+  '@hapi/hapi',
+  'openapi-backend',
+  'openapi-types',
+  'ajv',
+  'ajv/dist/standalone/index.js',
+  'ajv-formats',
+];
 const JSON_TYPES = 'src/domain/common/json.ts';
 const isShared = isIn('domain/common');
 const isEngine = isIn('domain/evaluation');

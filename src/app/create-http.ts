@@ -31,7 +31,7 @@ export async function createHttp({ config, log, metrics, handlers, gatekeeper }:
     metrics,
     log,
     logsTraffic: config.logLevel === 'debug' || config.logLevel === 'trace',
-    checkReply: createReplyCheck(document.definition),
+    checkReply: await createReplyCheck(document),
     checkedReplies: config.checkReplies ? 'every' : 'sample',
     translateError: toRefusal,
   });

@@ -1,40 +1,33 @@
 import type { ValidateFunction } from 'ajv';
-import addFormats from 'ajv-formats';
-import { OpenAPIBackend } from 'openapi-backend';
-import type { OpenAPIV3 } from 'openapi-types';
-import type { ContractDocument, ExtendedOperation } from './contract-document.ts';
-import { ContractRouter } from './contract-router.ts';
+import type { ExtendedOperation } from './compiled/extended-operation.ts';
+import type { ContractDocument } from './contract-document.ts';
 
 /** The contract as openapi-backend loads it: what there is to route to, and compiled validators. */
 export interface Backend {
   /** Dereferenced operations, in the order of the contract. */
   readonly operations: readonly ExtendedOperation[];
-  /** Validators of one operation: parameters and body have validators of their own. */
+  /**
+   * Validators of one operation: parameters and body have validators of their own. Each is given
+   * `{ path, query, header, cookie, requestBody }` and turns the texts of parameters into the types
+   * of the contract, in place.
+   */
   validatorsOf(operationId: string): readonly ValidateFunction[];
 }
 
-/** Loads the contract into openapi-backend. Throws when it cannot be loaded. */
+/**
+ * Loads the contract into openapi-backend, or takes what the build has made with it of this very
+ * document. Throws when the contract cannot be loaded.
+ */
 export async function loadBackend(document: ContractDocument): Promise<Backend> {
-  const api = new OpenAPIBackend<OpenAPIV3.Document>({
-    definition: structuredClone(document.definition),
-    strict: true,
-    // The lint of the contract validates the document; doing it at each start costs seconds.
-    quick: true,
-    ignoreTrailingSlashes: false,
-    coerceTypes: true,
-    ajvOpts: { strict: false, verbose: true },
-    customizeAjv: (ajv) => {
-      addFormats.default(ajv);
-      return ajv;
-    },
-  });
-  await api.init();
-  const router = new ContractRouter({ definition: api.definition, ignoreTrailingSlashes: false });
-  api.router = router;
-  api.validator.router = router;
-  api.validator.preCompileRequestValidators();
+  const compiled = document.compiled ?? (await compile(document));
   return {
-    operations: router.getOperations(),
-    validatorsOf: (id) => api.validator.getRequestValidatorsForOperation(id) ?? [],
+    operations: compiled.operations,
+    validatorsOf: (operationId) => compiled.requestValidatorsOf(operationId),
   };
+}
+
+/** What compiles is large, and an installation that was built does without it. */
+async function compile(document: ContractDocument) {
+  const { compileContract } = await import('./compiled/compile-contract.ts');
+  return compileContract(document.definition);
 }

@@ -1,22 +1,55 @@
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { OpenAPIV3 } from 'openapi-types';
-import { parse } from 'yaml';
 import { readPackageFile } from '../../domain/common/package-root.ts';
 import type { OperationId } from '../../operations/operation.ts';
 import { ERROR_STYLES, type ErrorStyle } from '../wire/error-style.ts';
-import { readFieldAliases } from './field-aliases.ts';
+import type { CompiledContract } from './compiled/compiled-contract.ts';
+import type { ExtendedOperation } from './compiled/extended-operation.ts';
+import { readCompiledContract } from './compiled/read-compiled-contract.ts';
+import { readFieldAliases } from './compiled/read-field-aliases.ts';
+
+export type { ExtendedOperation } from './compiled/extended-operation.ts';
 
 /** The contract as it is served and as it is built from. */
 export interface ContractDocument {
   readonly yaml: string;
   readonly json: string;
   readonly definition: OpenAPIV3.Document;
+  /** What the build made of it; without that, it is compiled where it is used. */
+  readonly compiled?: CompiledContract;
 }
 
-/** Reads `openapi.yaml` of the installation. */
+/** Where the build puts what it makes of the contract. Nothing lies there beside the source. */
+const COMPILED_FOLDER = fileURLToPath(new URL('./compiled/files', import.meta.url));
+
+/** Reads `openapi.yaml` of the installation, and what the build made of it if it still is that. */
 export function readContract(): ContractDocument {
   const yaml = readPackageFile('openapi.yaml');
-  const definition: OpenAPIV3.Document = parse(yaml);
-  return { yaml, json: JSON.stringify(definition), definition };
+  const compiled = readCompiledContract(COMPILED_FOLDER, yaml);
+  if (compiled === null) {
+    const definition = parseYaml(yaml);
+    return { yaml, json: JSON.stringify(definition), definition };
+  }
+  // The texts are large and seldom asked for.
+  return {
+    get yaml() {
+      return readPackageFile('openapi.yaml');
+    },
+    get json() {
+      return compiled.readJson();
+    },
+    get definition(): OpenAPIV3.Document {
+      return JSON.parse(compiled.readJson());
+    },
+    compiled,
+  };
+}
+
+/** The parser is only loaded where nothing was built. */
+function parseYaml(text: string): OpenAPIV3.Document {
+  const { parse }: typeof import('yaml') = createRequire(import.meta.url)('yaml');
+  return parse(text);
 }
 
 /** What the HTTP side has to know of an operation, read once when the service starts. */
@@ -49,17 +82,6 @@ export interface ContractOperation {
   /** The media type of each declared status; null for a status without a body. */
   readonly mediaTypes: ReadonlyMap<number, string | null>;
 }
-
-/** An operation of openapi-backend, with the extensions that Burgee's contract uses. */
-export type ExtendedOperation = OpenAPIV3.OperationObject & {
-  readonly path: string;
-  readonly method: string;
-  readonly 'x-alias-paths'?: readonly string[];
-  readonly 'x-required-scope'?: string;
-  readonly 'x-may-be-empty'?: boolean;
-  readonly 'x-lane'?: string;
-  readonly 'x-body'?: string;
-};
 
 /** Reads one dereferenced operation. `id` is its operationId, known to have a handler. */
 export function readOperation(operation: ExtendedOperation, id: OperationId): ContractOperation {

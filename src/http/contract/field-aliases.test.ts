@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nameAsSent, readFieldAliases, settleFieldNames } from './field-aliases.ts';
+import { readFieldAliases } from './compiled/read-field-aliases.ts';
+import { nameAsSent, settleFieldNames } from './field-aliases.ts';
 
 const aliases = new Map([
   ['$id', 'id'],

@@ -88,7 +88,7 @@ const OPERATION = readOperation(
 );
 
 const RIGHT = { id: 1, note: null, made_at: '2026-01-20T09:30:00Z', parts: [{ name: 'a' }] };
-const check = createReplyCheck(DEFINITION);
+const check = await createReplyCheck({ definition: DEFINITION });
 
 function withoutBody(status: number): WireReply {
   return { status, headers: {}, body: null };

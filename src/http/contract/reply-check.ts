@@ -1,10 +1,9 @@
 import { gunzipSync } from 'node:zlib';
-import { Ajv, type ValidateFunction } from 'ajv';
-import addFormats from 'ajv-formats';
-import type { OpenAPIV3 } from 'openapi-types';
+import type { ErrorObject } from 'ajv';
 import type { WireReply } from '../wire/wire.ts';
-import type { ContractOperation } from './contract-document.ts';
-import { readFieldAliases } from './field-aliases.ts';
+import type { CompiledContract } from './compiled/compiled-contract.ts';
+import { replyName } from './compiled/compiled-contract.ts';
+import type { ContractDocument, ContractOperation } from './contract-document.ts';
 
 /** What is wrong with a reply in the eyes of the contract, or null. */
 export type CheckReply = (operation: ContractOperation, reply: WireReply) => string | null;
@@ -13,13 +12,10 @@ export type CheckReply = (operation: ContractOperation, reply: WireReply) => str
  * Checks replies against the contract. The contract's replies are open so that fields may be added,
  * but here they are closed, so that an undocumented field is a finding.
  */
-export function createReplyCheck(definition: OpenAPIV3.Document): CheckReply {
-  const ajv = new Ajv({ strict: false, allErrors: false });
-  addFormats.default(ajv);
-  ajv.addSchema({ $id: 'contract', components: closeSchemas(definition.components, definition) });
-  const validators = new Map<string, ValidateFunction>();
-  const schemas = collectReplySchemas(definition);
-
+export async function createReplyCheck(
+  document: Pick<ContractDocument, 'definition' | 'compiled'>,
+): Promise<CheckReply> {
+  const validatorOf = document.compiled?.replyValidatorOf ?? (await compile(document));
   return (operation, reply) => {
     const mediaType = operation.mediaTypes.get(reply.status);
     if (mediaType === undefined) return `the status ${reply.status} is not declared`;
@@ -28,99 +24,26 @@ export function createReplyCheck(definition: OpenAPIV3.Document): CheckReply {
     const sent = (reply.headers['content-type'] ?? '').split(';')[0];
     if (sent !== mediaType) return `the media type is ${sent} instead of ${mediaType}`;
     if (mediaType !== 'application/json') return null;
-    const name = `${operation.id} ${reply.status}`;
-    let validate = validators.get(name);
-    if (validate === undefined) {
-      validate = ajv.compile(closeSchemas(schemas.get(name) ?? {}, definition));
-      validators.set(name, validate);
-    }
-    if (validate(JSON.parse(textOf(reply)))) return null;
-    return ajv.errorsText(validate.errors, { dataVar: 'body' });
+    const validate = validatorOf(operation.id, reply.status);
+    if (validate === undefined || validate(JSON.parse(textOf(reply)))) return null;
+    return textOfErrors(validate.errors ?? []);
   };
+}
+
+/** What compiles is large, and an installation that was built does without it. */
+async function compile({
+  definition,
+}: Pick<ContractDocument, 'definition'>): Promise<CompiledContract['replyValidatorOf']> {
+  const { compileReplies } = await import('./compiled/compile-replies.ts');
+  const { validatorOf } = compileReplies(definition);
+  return (operationId, status) => validatorOf(replyName(operationId, status));
+}
+
+function textOfErrors(errors: readonly ErrorObject[]): string {
+  return errors.map(({ instancePath, message }) => `body${instancePath} ${message}`).join(', ');
 }
 
 function textOf({ body, headers }: WireReply): string {
   if (!Buffer.isBuffer(body)) return body ?? '';
   return (headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString('utf8');
-}
-
-/** The schema of each JSON reply, by operation and status, references in place. */
-function collectReplySchemas(definition: OpenAPIV3.Document): Map<string, object> {
-  const schemas = new Map<string, object>();
-  for (const path of Object.values(definition.paths)) {
-    for (const operation of Object.values(path ?? {})) {
-      if (typeof operation !== 'object' || !('responses' in operation)) continue;
-      for (const [status, response] of Object.entries(operation.responses)) {
-        const found = '$ref' in response ? resolveResponse(definition, response.$ref) : response;
-        const schema = found?.content?.['application/json']?.schema;
-        if (schema !== undefined) schemas.set(`${operation.operationId} ${status}`, schema);
-      }
-    }
-  }
-  return schemas;
-}
-
-function resolveResponse(
-  definition: OpenAPIV3.Document,
-  reference: string,
-): OpenAPIV3.ResponseObject | undefined {
-  const found = definition.components?.responses?.[reference.split('/').at(-1) ?? ''];
-  return found === undefined || '$ref' in found ? undefined : found;
-}
-
-/**
- * The value with every object schema that names its properties closed, and with references that
- * point into the contract. Free-form objects, which say `additionalProperties`, stay as they are.
- */
-function closeSchemas(value: unknown, definition: OpenAPIV3.Document): Record<string, unknown> {
-  const closed = close(value, definition);
-  return isRecord(closed) ? closed : {};
-}
-
-function close(value: unknown, definition: OpenAPIV3.Document): unknown {
-  if (Array.isArray(value)) return value.map((item) => close(item, definition));
-  if (!isRecord(value)) return value;
-  if (typeof value.$ref === 'string') return { $ref: `contract${value.$ref}` };
-  if (Array.isArray(value.allOf)) return close(joinParts(value.allOf, definition), definition);
-  const copy = Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, close(item, definition)]),
-  );
-  const isNamed = value.type === 'object' && isRecord(value.properties);
-  return isNamed && !('additionalProperties' in value)
-    ? {
-        ...copy,
-        properties: close(propertiesOf(value), definition),
-        additionalProperties: false,
-      }
-    : copy;
-}
-
-/** The properties of an object schema, under the other names that they are sent under too. */
-function propertiesOf(schema: Record<string, unknown>): Record<string, unknown> {
-  const properties = isRecord(schema.properties) ? { ...schema.properties } : {};
-  for (const [alias, name] of readFieldAliases(schema)) properties[alias] = properties[name];
-  return properties;
-}
-
-/** One object schema for several: closed one by one, each would refuse what the others allow. */
-function joinParts(parts: readonly unknown[], definition: OpenAPIV3.Document): object {
-  const schemas = parts.filter(isRecord).map((part) => resolveSchema(part, definition));
-  return {
-    type: 'object',
-    required: schemas.flatMap(({ required }) => (Array.isArray(required) ? required : [])),
-    properties: Object.assign({}, ...schemas.map(propertiesOf)),
-  };
-}
-
-function resolveSchema(
-  part: Record<string, unknown>,
-  definition: OpenAPIV3.Document,
-): Record<string, unknown> {
-  if (typeof part.$ref !== 'string') return part;
-  const found = definition.components?.schemas?.[part.$ref.split('/').at(-1) ?? ''];
-  return isRecord(found) ? found : {};
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

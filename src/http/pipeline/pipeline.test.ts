@@ -9,6 +9,7 @@ import { jsonReply } from './error-reply.ts';
 import type { WireReply, WireRequest } from './wire.ts';
 
 const document = readContract();
+const checkReply = await createReplyCheck(document);
 const KEYS = jsonReply(200, { keys: {} });
 const UNDOCUMENTED = jsonReply(200, { keys: {}, surprise: true });
 const NO_JSON = { ...KEYS, body: '{' };
@@ -61,7 +62,7 @@ function answering(checkedReplies: AnswerOptions['checkedReplies']) {
     metrics,
     log,
     logsTraffic: false,
-    checkReply: createReplyCheck(document.definition),
+    checkReply,
     checkedReplies,
     translateError: (error) => error,
   });
