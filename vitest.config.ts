@@ -25,32 +25,34 @@ const TOOLS = [
 
 const DATABASE = ['src/**/*.db.test.ts', 'test/**/*.db.test.ts'];
 
+const SHARED = { pool: 'forks', testTimeout: 60_000, hookTimeout: 90_000 } as const;
+
 /**
  * Three projects, chosen with `--project`: `unit` needs neither a database nor a service, `db` needs
  * a database, and `contract` starts Burgee. PostgreSQL is started by the first file that asks for a
- * database (test/global-setup.ts), so a run without one starts nothing.
+ * database, so a run without one starts nothing. The setup belongs to the root and is not inherited:
+ * otherwise each project would start one.
  */
 export default defineConfig({
   test: {
     globalSetup: ['test/global-setup.ts'],
-    pool: 'forks',
     maxWorkers: Math.max(1, workers),
-    testTimeout: 60_000,
-    hookTimeout: 90_000,
     projects: [
       {
-        extends: true,
         test: {
+          ...SHARED,
           name: 'unit',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts', ...PURE],
           exclude: [...DATABASE, ...TOOLS],
           isolate: false,
+          // There is no database here: a file that asks for one is told where it belongs.
+          provide: { templateUrl: '' },
         },
       },
-      { extends: true, test: { name: 'db', include: DATABASE } },
+      { test: { ...SHARED, name: 'db', include: DATABASE } },
       {
-        extends: true,
         test: {
+          ...SHARED,
           name: 'contract',
           include: ['contract-tests/**/*.test.ts', ...TOOLS],
           exclude: PURE,

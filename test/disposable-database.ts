@@ -41,7 +41,9 @@ export async function createDisposableDatabase(): Promise<DisposableDatabase> {
 
 /** The run's template database; whoever asks first waits for PostgreSQL to start. */
 async function askForTemplate(): Promise<ConnectionParts> {
-  const reply = await fetch(inject('templateUrl'));
+  const url = inject('templateUrl');
+  if (url === '') throw new Error('Unit tests have no database; name this file "x.db.test.ts".');
+  const reply = await fetch(url);
   const text = await reply.text();
   if (!reply.ok) throw new Error(`The tests' PostgreSQL did not start: ${text}`);
   return JSON.parse(text);
