@@ -31,7 +31,8 @@ const SHARED = { pool: 'forks', testTimeout: 60_000, hookTimeout: 90_000 } as co
  * Three projects, chosen with `--project`: `unit` needs neither a database nor a service, `db` needs
  * a database, and `contract` starts Burgee. PostgreSQL is started by the first file that asks for a
  * database, so a run without one starts nothing. The setup belongs to the root and is not inherited:
- * otherwise each project would start one.
+ * otherwise each project would start one. Files of `unit` and `db` share the modules that a worker
+ * has loaded; those of `contract` do not, since they load SDKs and tools that may keep state.
  */
 export default defineConfig({
   test: {
@@ -49,7 +50,7 @@ export default defineConfig({
           provide: { templateUrl: '' },
         },
       },
-      { test: { ...SHARED, name: 'db', include: DATABASE } },
+      { test: { ...SHARED, name: 'db', include: DATABASE, isolate: false } },
       {
         test: {
           ...SHARED,
