@@ -106,10 +106,14 @@ describe('Dredd', () => {
 
 describe('Dredd with a broken contract', () => {
   for (const breakage of breakContract(readContract())) {
-    it(`finds ${breakage.what}`, async () => {
-      const results = await run(breakage.document);
-      const failed = results.filter(({ outcome }) => outcome === 'failed');
-      expect(failed.map(({ name }) => name)).toContain(breakage.found);
-    }, LIMIT_MS);
+    it(
+      `finds ${breakage.what}`,
+      async () => {
+        const results = await run(breakage.document);
+        const failed = results.filter(({ outcome }) => outcome === 'failed');
+        expect(failed.map(({ name }) => name)).toContain(breakage.found);
+      },
+      LIMIT_MS,
+    );
   }
 });
