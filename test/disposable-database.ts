@@ -22,7 +22,7 @@ const RETRY_TIMEOUT_MS = 15_000;
 
 /** Copies the run's template database; call `destroy` when the file's tests are done. */
 export async function createDisposableDatabase(): Promise<DisposableDatabase> {
-  const template = inject('templateDatabase');
+  const template = await askForTemplate();
   const database = `test_${randomUUID().replaceAll('-', '')}`;
   await withMaintenance(template, (client) => copyDatabase(client, template.database, database));
   const connection = { ...template, database };
@@ -37,6 +37,16 @@ export async function createDisposableDatabase(): Promise<DisposableDatabase> {
       );
     },
   };
+}
+
+/** The run's template database; whoever asks first waits for PostgreSQL to start. */
+async function askForTemplate(): Promise<ConnectionParts> {
+  const url = inject('templateUrl');
+  if (url === '') throw new Error('Unit tests have no database; name this file "x.db.test.ts".');
+  const reply = await fetch(url);
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(`The tests' PostgreSQL did not start: ${text}`);
+  return JSON.parse(text);
 }
 
 async function copyDatabase(client: pg.Client, template: string, database: string): Promise<void> {

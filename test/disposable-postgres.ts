@@ -20,8 +20,13 @@ export interface DisposablePostgres {
   destroy(): Promise<void>;
 }
 
-/** Tests lose nothing that matters in a power cut. */
-const FAST_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+/** Tests lose nothing that matters in a power cut, and many of them use the run's server at once. */
+const FAST_SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '300',
+};
 
 /** Starts a server in a temporary folder and migrates its database. */
 export async function startDisposablePostgres(): Promise<DisposablePostgres> {

@@ -1,17 +1,16 @@
 import type { TestProject } from 'vitest/node';
-import type { ConnectionParts } from '../src/domain/database/db.ts';
-import { startDisposablePostgres } from './disposable-postgres.ts';
+import { serveTemplate } from './template-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The migrated, empty database that every disposable database is a copy of. */
-    templateDatabase: ConnectionParts;
+    /** Where to ask for the migrated, empty database that every disposable database is a copy of. */
+    templateUrl: string;
   }
 }
 
-/** Starts one PostgreSQL for the whole run; the returned function removes it. */
+/** Offers one PostgreSQL to the whole run; the returned function removes it. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startDisposablePostgres();
-  project.provide('templateDatabase', server.connection);
-  return () => server.destroy();
+  const server = await serveTemplate();
+  project.provide('templateUrl', server.url);
+  return () => server.close();
 }

@@ -19,6 +19,7 @@ import { nextBreakingVersion } from './versions.ts';
  * The contract against the released ones in `docs/contract/` (docs/decisions/0015-compatibility.md):
  *
  *     check       what the gate runs; the last line is `N passed, N failed`
+ *     install     compiles oasdiff, so that a later command need not
  *     changelog   writes the list of changes anew
  *     release     keeps the present contract as the released one of its version, and writes the list;
  *                 with --replace also over a release that has reached nobody
@@ -28,6 +29,7 @@ const CHANGELOG = `${RELEASES_FOLDER}CHANGELOG.md`;
 const [command = 'check', ...options] = process.argv.slice(2);
 try {
   if (command === 'check') check();
+  else if (command === 'install') console.log(installOasdiff());
   else if (command === 'changelog') writeChangelog();
   else if (command === 'release') release(options.includes('--replace'));
   else throw new Error(`There is no command "${command}".`);

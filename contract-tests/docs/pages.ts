@@ -27,9 +27,12 @@ export interface Page {
 
 const FENCE = /^```(\S*)[ \t]*(.*)\n([\s\S]*?)^```$/gm;
 
-/** Every page for people: the README, the guide for contributors, and `docs/`. */
+/** The pages outside `docs/`. */
+const TOP = ['CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md'];
+
+/** Every page for people. */
 export function readPages(): Page[] {
-  const paths = ['README.md', 'CONTRIBUTING.md', ...filesOf('docs', '.md')];
+  const paths = [...TOP, ...filesOf('docs', '.md')];
   return paths.map((path) => readPage(path)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 

@@ -11,6 +11,9 @@ import { LTS_LINES, QUICK_EXCLUDES, QUICK_TESTS } from './lines.ts';
  * `npm run test:runtimes`: the whole suite on each line of Node.js with long-term support, with the
  * same node_modules. `-- --quick` runs the part that depends on the runtime; majors choose among the
  * lines (`-- --quick 26`). The last line is `N passed, N failed`, over all of them.
+ *
+ * `-- --list` prints the majors instead, and `-- --install` brings each line here, so that a later
+ * run need not.
  */
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const VITEST = join(REPOSITORY, 'node_modules/vitest/vitest.mjs');
@@ -25,11 +28,21 @@ const isQuick = process.argv.includes('--quick');
 const chosen = LTS_LINES.filter(
   (version) => majors.length === 0 || majors.includes(version.split('.')[0] ?? ''),
 );
-const results = chosen.map(tryLine);
-const passed = results.reduce((sum, counts) => sum + counts.passed, 0);
-const failed = results.reduce((sum, counts) => sum + counts.failed, 0);
-console.log(`${passed} passed, ${failed} failed`);
-if (failed > 0 || passed === 0) process.exitCode = 1;
+if (process.argv.includes('--list')) {
+  console.log(chosen.map((version) => version.split('.')[0]).join('\n'));
+} else if (process.argv.includes('--install')) {
+  for (const version of chosen) console.log(installNode(version));
+} else {
+  tryLines();
+}
+
+function tryLines(): void {
+  const results = chosen.map(tryLine);
+  const passed = results.reduce((sum, counts) => sum + counts.passed, 0);
+  const failed = results.reduce((sum, counts) => sum + counts.failed, 0);
+  console.log(`${passed} passed, ${failed} failed`);
+  if (failed > 0 || passed === 0) process.exitCode = 1;
+}
 
 function tryLine(version: string): Counts {
   const startedAt = performance.now();
