@@ -1,0 +1,154 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Build } from './build.ts';
+import { KEYS } from './burgee.ts';
+import type { BenchDatabase, BenchServer } from './database.ts';
+import { fillProject } from './fill-project.ts';
+import { type PreparedLoad, prepareLoad } from './http.ts';
+import type { LoadGenerator } from './load.ts';
+import { type MeasuredProcess, startBuild } from './processes.ts';
+import { createRequests } from './requests.ts';
+import { measureRound, type Round } from './round.ts';
+import type { Scenario } from './scenarios.ts';
+import { type Estimate, estimate, middleMean } from './statistics.ts';
+
+/** Another build and this one under the same load. */
+export interface Comparison {
+  /** This build's processor time for a request divided by the other's. */
+  readonly estimate: Estimate;
+  /** The ratio of each pair of processes. */
+  readonly ratios: readonly number[];
+  /** The ratios of all rounds of all pairs. */
+  readonly ratiosOfRounds: readonly number[];
+  readonly oldRounds: readonly Round[];
+  readonly newRounds: readonly Round[];
+}
+
+const WARM_UP_SECONDS = 3;
+const ROUND_SECONDS = 1;
+const ROUNDS_PER_PAIR = 10;
+/** Two processes of one build differ too, by what the compiler made of them: so there are several pairs. */
+const FEWEST_PAIRS = 4;
+/** Measured until the true ratio is known this well, or there were as many pairs as are allowed. */
+const PRECISION = 1.015;
+
+/** What a comparison needs. */
+export interface Contest {
+  readonly server: BenchServer;
+  /** One for each build: both are under load at the same time. */
+  readonly generators: readonly [LoadGenerator, LoadGenerator];
+  readonly old: Build;
+  readonly new: Build;
+  /** The most pairs of processes that are measured in a scenario. */
+  readonly mostPairs: number;
+}
+
+/**
+ * Compares two builds in one scenario. Pair by pair a process of each is started on the same core, and
+ * both are under the same load in the same seconds: whatever else the machine does hits both.
+ */
+export async function compareBuilds(contest: Contest, scenario: Scenario): Promise<Comparison> {
+  const { server } = contest;
+  const folder = await mkdtemp(join(tmpdir(), 'burgee-bench-'));
+  const oldData = await server.createDatabase();
+  try {
+    const load = await fill(contest.old, oldData, folder, scenario);
+    const newData = await copy(server, oldData);
+    const pairs: Pair[] = [];
+    try {
+      while (needsMore(pairs, contest.mostPairs)) {
+        pairs.push(await measurePair(contest, [oldData, newData], load, pairs.length));
+      }
+    } finally {
+      await newData.close();
+    }
+    return summarise(pairs);
+  } finally {
+    await oldData.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Makes the project by the old build, whose database the new one may bring up to date. */
+async function fill(
+  build: Build,
+  data: BenchDatabase,
+  folder: string,
+  scenario: Scenario,
+): Promise<PreparedLoad> {
+  const burgee = await startBuild(build, { ...KEYS, DATABASE_URL: data.url }, 'first core');
+  try {
+    await fillProject(burgee.url, scenario);
+    return await prepareLoad(folder, scenario, await createRequests(burgee.url, scenario.kind));
+  } finally {
+    await burgee.stop();
+  }
+}
+
+/** PostgreSQL copies a database only while nobody is connected to it. */
+async function copy(server: BenchServer, original: BenchDatabase): Promise<BenchDatabase> {
+  await original.close();
+  return server.copyDatabase(original);
+}
+
+/** The rounds of one process of each build. */
+interface Pair {
+  readonly oldRounds: readonly Round[];
+  readonly newRounds: readonly Round[];
+  readonly ratiosOfRounds: readonly number[];
+}
+
+function needsMore(pairs: readonly Pair[], most: number): boolean {
+  if (pairs.length < Math.min(FEWEST_PAIRS, most)) return true;
+  const { ratio, high } = estimate(pairs.map(({ ratiosOfRounds }) => middleMean(ratiosOfRounds)));
+  return pairs.length < most && high / ratio > PRECISION;
+}
+
+async function measurePair(
+  contest: Contest,
+  [oldData, newData]: readonly [BenchDatabase, BenchDatabase],
+  load: PreparedLoad,
+  number: number,
+): Promise<Pair> {
+  const start = (build: Build, data: BenchDatabase) =>
+    startBuild(build, { ...KEYS, DATABASE_URL: data.url }, 'first core');
+  const older = await start(contest.old, oldData);
+  try {
+    const newer = await start(contest.new, newData);
+    try {
+      const [first, second] = contest.generators;
+      const measure = async (seconds: number, round: number): Promise<[Round, Round]> => {
+        const timed = { ...load, seconds, offset: (number * ROUNDS_PER_PAIR + round) * 31_013 };
+        const run = (server: MeasuredProcess, generator: LoadGenerator) =>
+          measureRound(generator, server, timed);
+        return Promise.all([run(older, first), run(newer, second)]);
+      };
+      await measure(WARM_UP_SECONDS, 0);
+      const rounds: [Round, Round][] = [];
+      while (rounds.length < ROUNDS_PER_PAIR) {
+        rounds.push(await measure(ROUND_SECONDS, rounds.length + 1));
+      }
+      return {
+        oldRounds: rounds.map(([round]) => round),
+        newRounds: rounds.map(([, round]) => round),
+        ratiosOfRounds: rounds.map(([one, other]) => other.cost / one.cost),
+      };
+    } finally {
+      await newer.stop();
+    }
+  } finally {
+    await older.stop();
+  }
+}
+
+function summarise(pairs: readonly Pair[]): Comparison {
+  const ratios = pairs.map(({ ratiosOfRounds }) => middleMean(ratiosOfRounds));
+  return {
+    estimate: estimate(ratios),
+    ratios,
+    ratiosOfRounds: pairs.flatMap(({ ratiosOfRounds }) => ratiosOfRounds),
+    oldRounds: pairs.flatMap(({ oldRounds }) => oldRounds),
+    newRounds: pairs.flatMap(({ newRounds }) => newRounds),
+  };
+}
