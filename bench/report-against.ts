@@ -9,7 +9,7 @@ import { type Estimate, estimate, median } from './statistics.ts';
 const SLOWER = 1.03;
 const STARTS = 8;
 
-/** Compares two builds in every scenario and prints; returns where this one is slower, or may be. */
+/** Compares two builds under load and prints; returns where this one is slower, or may be. */
 export async function reportAgainst(
   contest: Contest,
   scenarios: readonly Scenario[],
@@ -24,12 +24,17 @@ export async function reportAgainst(
     print(scenario.name, comparison);
     misses.push(...judge(scenario.name, comparison.estimate));
   }
+  return misses;
+}
+
+/** Compares what their starts cost, in turns, and prints; returns what `reportAgainst` does. */
+export async function reportStartsAgainst(contest: Contest): Promise<string[]> {
   const starts = await compareStarts(contest);
   console.log(
     `  ${'start to ready'.padEnd(20)} new/old ${describe(starts.estimate)}  ` +
       `old ${starts.old.toFixed(0)} ms, new ${starts.new.toFixed(0)} ms of CPU`,
   );
-  return [...misses, ...judge('start to ready', starts.estimate)];
+  return judge('start to ready', starts.estimate);
 }
 
 function print(name: string, comparison: Comparison): void {

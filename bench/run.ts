@@ -5,7 +5,7 @@ import { chooseGenerator } from './generator.ts';
 import { benchManagement, reportManagement } from './management.ts';
 import { readOptions } from './options.ts';
 import { leaveFirstCore, useEveryCore } from './processes.ts';
-import { reportAgainst } from './report-against.ts';
+import { reportAgainst, reportStartsAgainst } from './report-against.ts';
 import { reportChanges } from './report-changes.ts';
 import { reportEngine } from './report-engine.ts';
 import { reportHttp } from './report-http.ts';
@@ -52,7 +52,9 @@ async function compareWith(old: Build): Promise<string[]> {
       new: OWN_BUILD,
       mostPairs,
     } as const;
-    return await reportAgainst(contest, scenarios);
+    const found = await reportAgainst(contest, scenarios);
+    if (!options.isPart) found.push(...(await reportStartsAgainst(contest)));
+    return found;
   } finally {
     first.stop();
     second.stop();

@@ -14,11 +14,11 @@ export type RequestKind =
   | 'definitions 304'
   | 'single events';
 
-/** The scenarios; their targets are a tenth below what was measured when they were set. */
+/** The scenarios. Their targets are a tenth below what was measured on a busy machine; a quiet one shows more. */
 export const SCENARIOS: readonly Scenario[] = [
-  { name: '10 flags', flags: 10, kind: 'request properties', connections: 16, ratio: 0.4 },
+  { name: '10 flags', flags: 10, kind: 'request properties', connections: 16, ratio: 0.32 },
   { name: '100 flags', flags: 100, kind: 'request properties', connections: 16, ratio: 0.2 },
-  { name: '10 flags, stored', flags: 10, kind: 'stored properties', connections: 16, ratio: 0.1 },
-  { name: 'definitions, 304', flags: 100, kind: 'definitions 304', connections: 16, ratio: 0.6 },
-  { name: 'single events', flags: 0, kind: 'single events', connections: 50, ratio: 0.1 },
+  { name: '10 flags, stored', flags: 10, kind: 'stored properties', connections: 16, ratio: 0.28 },
+  { name: 'definitions, 304', flags: 100, kind: 'definitions 304', connections: 16, ratio: 0.46 },
+  { name: 'single events', flags: 0, kind: 'single events', connections: 50, ratio: 0.16 },
 ];
