@@ -132,7 +132,7 @@ async function measurePair(
       return {
         oldRounds: rounds.map(([round]) => round),
         newRounds: rounds.map(([, round]) => round),
-        ratiosOfRounds: rounds.map(([one, other]) => other.cost / one.cost),
+        ratiosOfRounds: ratiosOf(rounds),
       };
     } finally {
       await newer.stop();
@@ -140,6 +140,16 @@ async function measurePair(
   } finally {
     await older.stop();
   }
+}
+
+/** On a machine with much other work a round may pass without a reply; it says nothing. */
+function ratiosOf(rounds: readonly (readonly [Round, Round])[]): number[] {
+  const ratios = rounds.map(([one, other]) => other.cost / one.cost);
+  const valid = ratios.filter((ratio) => Number.isFinite(ratio) && ratio > 0);
+  if (valid.length < ROUNDS_PER_PAIR / 2) {
+    throw new Error('Nothing to compare: too few replies, or no processor time on this system.');
+  }
+  return valid;
 }
 
 function summarise(pairs: readonly Pair[]): Comparison {

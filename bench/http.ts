@@ -48,7 +48,12 @@ export async function benchHttp(
       const bare = await startBareServer(replyFile, requests.status, 'first core');
       try {
         const measure = (measured: MeasuredProcess, seconds: number, offset: number) =>
-          measureRound(generator, measured, { ...load, seconds, offset }, server.pid);
+          measureRound(
+            generator,
+            measured,
+            { ...load, seconds, offset },
+            measured === burgee ? server.pid : null,
+          );
         const replyBytes = Buffer.byteLength(replies.join('')) / replies.length;
         return { replyBytes, ...(await takeTurns(burgee, bare, measure)) };
       } finally {

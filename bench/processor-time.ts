@@ -22,19 +22,26 @@ const TICK = 10_000;
  */
 export function readProcessorTime(pid: number): ProcessorTime | null {
   try {
-    let used = 0;
-    for (const thread of readdirSync(`/proc/${pid}/task`)) used += readThread(pid, thread).used;
     const main = readThread(pid, String(pid));
+    if (main === null) return null;
+    let used = 0;
+    for (const thread of readdirSync(`/proc/${pid}/task`))
+      used += readThread(pid, thread)?.used ?? 0;
     return { used, mainUsed: main.used, mainWaited: main.waited };
   } catch {
     return null;
   }
 }
 
-function readThread(pid: number, thread: string): { used: number; waited: number } {
-  const text = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
-  const [used, waited] = text.split(' ');
-  return { used: Number(used) / NANOSECONDS, waited: Number(waited) / NANOSECONDS };
+/** Null when the thread has just ended. */
+function readThread(pid: number, thread: string): { used: number; waited: number } | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
+    const [used, waited] = text.split(' ');
+    return { used: Number(used) / NANOSECONDS, waited: Number(waited) / NANOSECONDS };
+  } catch {
+    return null;
+  }
 }
 
 /**
