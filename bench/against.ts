@@ -105,46 +105,66 @@ function needsMore(pairs: readonly Pair[], most: number): boolean {
   return pairs.length < most && high / ratio > PRECISION;
 }
 
+/**
+ * Which of the two is started first takes turns from pair to pair, and which is put under load first
+ * from round to round: being first is not the same as being second.
+ */
 async function measurePair(
   contest: Contest,
   [oldData, newData]: readonly [BenchDatabase, BenchDatabase],
   load: PreparedLoad,
   number: number,
 ): Promise<Pair> {
-  const start = (build: Build, data: BenchDatabase) =>
-    startBuild(build, { ...KEYS, DATABASE_URL: data.url }, 'first core');
-  const older = await start(contest.old, oldData);
+  const isNewFirst = number % 2 === 1;
+  const older = { build: contest.old, data: oldData };
+  const newer = { build: contest.new, data: newData };
+  const [first, second] = isNewFirst ? [newer, older] : [older, newer];
+  const one = await start(first);
   try {
-    const newer = await start(contest.new, newData);
+    const other = await start(second);
     try {
-      const [first, second] = contest.generators;
-      const measure = async (seconds: number, round: number): Promise<[Round, Round]> => {
-        const timed = { ...load, seconds, offset: (number * ROUNDS_PER_PAIR + round) * 31_013 };
-        const run = (server: MeasuredProcess, generator: LoadGenerator) =>
-          measureRound(generator, server, timed);
-        return Promise.all([run(older, first), run(newer, second)]);
-      };
-      await measure(WARM_UP_SECONDS, 0);
-      const rounds: [Round, Round][] = [];
-      while (rounds.length < ROUNDS_PER_PAIR) {
-        rounds.push(await measure(ROUND_SECONDS, rounds.length + 1));
-      }
-      return {
-        oldRounds: rounds.map(([round]) => round),
-        newRounds: rounds.map(([, round]) => round),
-        ratiosOfRounds: ratiosOf(rounds),
-      };
+      const rounds = await measureRounds(contest.generators, [one, other], load, number);
+      const oldRounds = rounds.map((round) => round[isNewFirst ? 1 : 0]);
+      const newRounds = rounds.map((round) => round[isNewFirst ? 0 : 1]);
+      return { oldRounds, newRounds, ratiosOfRounds: ratiosOf(oldRounds, newRounds) };
     } finally {
-      await newer.stop();
+      await other.stop();
     }
   } finally {
-    await older.stop();
+    await one.stop();
   }
 }
 
+function start({ build, data }: { build: Build; data: BenchDatabase }): Promise<MeasuredProcess> {
+  return startBuild(build, { ...KEYS, DATABASE_URL: data.url }, 'first core');
+}
+
+async function measureRounds(
+  generators: Contest['generators'],
+  [one, other]: readonly [MeasuredProcess, MeasuredProcess],
+  load: PreparedLoad,
+  number: number,
+): Promise<[Round, Round][]> {
+  const measure = async (seconds: number, round: number): Promise<[Round, Round]> => {
+    const timed = { ...load, seconds, offset: (number * ROUNDS_PER_PAIR + round) * 31_013 };
+    const [now, then] = round % 2 === 0 ? [one, other] : [other, one];
+    const both = await Promise.all([
+      measureRound(generators[0], now, timed),
+      measureRound(generators[1], then, timed),
+    ]);
+    return round % 2 === 0 ? both : [both[1], both[0]];
+  };
+  await measure(WARM_UP_SECONDS, 0);
+  const rounds: [Round, Round][] = [];
+  while (rounds.length < ROUNDS_PER_PAIR) {
+    rounds.push(await measure(ROUND_SECONDS, rounds.length + 1));
+  }
+  return rounds;
+}
+
 /** On a machine with much other work a round may pass without a reply; it says nothing. */
-function ratiosOf(rounds: readonly (readonly [Round, Round])[]): number[] {
-  const ratios = rounds.map(([one, other]) => other.cost / one.cost);
+function ratiosOf(oldRounds: readonly Round[], newRounds: readonly Round[]): number[] {
+  const ratios = oldRounds.map(({ cost }, at) => (newRounds[at]?.cost ?? Number.NaN) / cost);
   const valid = ratios.filter((ratio) => Number.isFinite(ratio) && ratio > 0);
   if (valid.length < ROUNDS_PER_PAIR / 2) {
     throw new Error('Nothing to compare: too few replies, or no processor time on this system.');

@@ -42,7 +42,7 @@ function print(name: string, comparison: Comparison): void {
   console.log(
     `  ${name.padEnd(20)} new/old ${describe(comparison.estimate)}  ` +
       `old ${older.cost.toFixed(1)} us, new ${newer.cost.toFixed(1)} us  ` +
-      `pairs of processes ${range(comparison.ratios)}, rounds ${range(comparison.ratiosOfRounds)}`,
+      `pairs of processes ${list(comparison.ratios)}, rounds ${range(comparison.ratiosOfRounds)}`,
   );
 }
 
@@ -78,6 +78,10 @@ function judge(name: string, { ratio, low, high }: Estimate): string[] {
 
 function describe({ ratio, low, high }: Estimate): string {
   return `${ratio.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`;
+}
+
+function list(values: readonly number[]): string {
+  return values.map((value) => value.toFixed(3)).join(' ');
 }
 
 function range(values: readonly number[]): string {
