@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-/** The yardstick: node:http that reads the body and answers bytes that it holds in memory. */
+/** The yardstick: node:http that reads the body and answers with bytes that it holds in memory. */
 const NOT_MODIFIED = 304;
 const STATUS = Number(process.env.BARE_STATUS);
-const bytes = readFileSync(process.env.BARE_REPLY_FILE ?? '');
+/** Replies that Burgee gave, one in each line: they take turns, as Burgee's differ too. */
+const replies = readFileSync(process.env.BARE_REPLY_FILE ?? '', 'utf8')
+  .split('\n')
+  .map((line) => Buffer.from(line));
+let turn = 0;
 
 createServer((request, response) => {
   request.on('data', () => {});
@@ -15,6 +19,8 @@ createServer((request, response) => {
       response.writeHead(status, { etag: 'W/"0123456789abcdef"' }).end();
       return;
     }
+    turn = (turn + 1) % replies.length;
+    const bytes = replies[turn] ?? Buffer.alloc(0);
     response.writeHead(status, {
       'content-type': 'application/json',
       'content-length': bytes.length,

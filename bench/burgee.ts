@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { OWN_BUILD } from './build.ts';
 import { type BenchDatabase, type BenchServer, insertFlags } from './database.ts';
-import { type MeasuredProcess, startProcess } from './processes.ts';
+import { type MeasuredProcess, startBuild } from './processes.ts';
 
 /** The keys of every Burgee that is measured. */
 export const KEYS = {
@@ -25,18 +26,13 @@ export interface MeasuredBurgee extends MeasuredProcess {
 export async function startBurgee(server: BenchServer, flags: number): Promise<MeasuredBurgee> {
   const database = await server.createDatabase();
   try {
-    const started = await startProcess(
-      'dist/src/process/main.js',
-      {
-        ...KEYS,
-        LOG_LEVEL: 'warn',
-        DATABASE_URL: database.url,
-        BURGEE_MAX_FLAGS_PER_PROJECT: '20000',
-      },
-      '/_readiness',
+    const started = await startBuild(
+      OWN_BUILD,
+      { ...KEYS, DATABASE_URL: database.url, BURGEE_MAX_FLAGS_PER_PROJECT: '20000' },
+      'first core',
     );
     await delay(IDLE_AFTER_MS);
-    const idleMemoryMb = await started.memoryMb();
+    const idleMemoryMb = started.memoryMb();
     try {
       const lastFlag = await addFlags(started, database, flags);
       const manage: MeasuredBurgee['manage'] = (...request) => send(started, ...request);

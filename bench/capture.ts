@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OWN_BUILD } from './build.ts';
 import { KEYS } from './burgee.ts';
-import { compare, type MeasuredRequest } from './http.ts';
-import { type MeasuredProcess, startProcess } from './processes.ts';
+import { type MeasuredProcess, startBuild } from './processes.ts';
+import { findPostgres, readTimeWithChildren, readWholeTime } from './processor-time.ts';
+import { median } from './statistics.ts';
 
 const EVENTS_PER_BATCH = 100;
 /** One event in so many changes its person; the others only name it. */
@@ -15,26 +17,21 @@ const CONNECTIONS_FOR_BATCHES = 8;
 const BATCHES_PER_ROUND = 400;
 const ROUNDS = 4;
 
-const CONNECTIONS_FOR_SINGLES = 50;
-
 const EVENTS_PER_SECOND = 15_000;
-const RATIO_OF_SINGLES = 0.2;
 
 /**
- * Measures what capture stores durably: batches by the events of a second, single events beside a
- * bare server. Burgee, its PostgreSQL and the load share all cores. Prints, and returns what is
- * below its target.
+ * Measures how many events of a second capture stores durably in batches, and what each costs. Burgee,
+ * its PostgreSQL and the load share all cores. Prints, and returns what is below its target.
  */
 export async function benchCapture(): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'burgee-bench-'));
-  const burgee = await startProcess(
-    'dist/src/process/main.js',
-    { ...KEYS, BURGEE_DATA_DIR: join(folder, 'data'), LOG_LEVEL: 'warn', DATABASE_URL: '' },
-    '/_readiness',
-    false,
+  const burgee = await startBuild(
+    OWN_BUILD,
+    { ...KEYS, BURGEE_DATA_DIR: join(folder, 'data'), DATABASE_URL: '' },
+    'free',
   );
   try {
-    return [...(await benchBatches(burgee)), ...(await benchSingles(burgee, folder))];
+    return await benchBatches(burgee);
   } finally {
     await burgee.stop();
     await rm(folder, { recursive: true, force: true });
@@ -42,56 +39,38 @@ export async function benchCapture(): Promise<string[]> {
 }
 
 async function benchBatches(burgee: MeasuredProcess): Promise<string[]> {
+  const postgres = findPostgres(burgee.pid);
   const rates: number[] = [];
+  const costs: number[] = [];
+  const costsOfPostgres: number[] = [];
+  const events = BATCHES_PER_ROUND * EVENTS_PER_BATCH;
   // The first round fills caches and the table of persons; it does not count.
   for (let round = 0; round <= ROUNDS; round += 1) {
     const bodies = Array.from({ length: BATCHES_PER_ROUND }, createBatch);
+    const before = readTimes(burgee.pid, postgres);
     const seconds = await sendAll(burgee, bodies);
-    if (round > 0) rates.push((BATCHES_PER_ROUND * EVENTS_PER_BATCH) / seconds);
+    const after = readTimes(burgee.pid, postgres);
+    if (round === 0) continue;
+    rates.push(events / seconds);
+    costs.push((after.burgee - before.burgee) / events);
+    costsOfPostgres.push((after.postgres - before.postgres) / events);
   }
-  const sorted = rates.toSorted((a, b) => a - b);
-  const rate = sorted[Math.floor(sorted.length / 2)] ?? 0;
+  const rate = median(rates);
   console.log(
     `\nCapture in batches of ${EVENTS_PER_BATCH}: ${Math.round(rate)} durable events/s ` +
-      `(rounds: ${rates.map((each) => Math.round(each)).join(', ')})`,
+      `(rounds: ${rates.map((each) => Math.round(each)).join(', ')}); an event costs ` +
+      `${median(costs).toFixed(1)} us of Burgee's CPU and ` +
+      `${median(costsOfPostgres).toFixed(1)} us of PostgreSQL's`,
   );
   return rate < EVENTS_PER_SECOND ? [`capture ${Math.round(rate)} events/s`] : [];
 }
 
-async function benchSingles(burgee: MeasuredProcess, folder: string): Promise<string[]> {
-  const replyFile = join(folder, 'reply');
-  await writeFile(replyFile, JSON.stringify({ status: 'Ok' }));
-  const bare = await startProcess(
-    'bench/bare-server.ts',
-    { BARE_REPLY_FILE: replyFile, BARE_STATUS: '200' },
-    '/_readiness',
-    false,
-  );
-  try {
-    const measured: MeasuredRequest = {
-      path: '/i/v0/e/',
-      status: 200,
-      connections: CONNECTIONS_FOR_SINGLES,
-      options: {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({
-          api_key: KEYS.BURGEE_PROJECT_API_KEY,
-          ...createEvent(1),
-          uuid: undefined,
-        }),
-      },
-    };
-    const { burgee: ours, bare: theirs, ratio } = await compare(burgee, bare, measured);
-    console.log(
-      `Single events at ${CONNECTIONS_FOR_SINGLES} connections: burgee ` +
-        `${Math.round(ours.requestsPerSecond)}/s (p50 ${ours.p50Ms} ms, p99 ${ours.p99Ms} ms)  ` +
-        `bare ${Math.round(theirs.requestsPerSecond)}/s  ratio ${ratio.toFixed(2)}`,
-    );
-    return ratio < RATIO_OF_SINGLES ? [`single events: ratio ${ratio.toFixed(2)}`] : [];
-  } finally {
-    await bare.stop();
-  }
+/** Processor time until now, in microseconds; NaN where the system does not tell. */
+function readTimes(burgee: number, postgres: number | null) {
+  return {
+    burgee: readWholeTime(burgee) ?? Number.NaN,
+    postgres: (postgres === null ? null : readTimeWithChildren(postgres)) ?? Number.NaN,
+  };
 }
 
 /** Sends every body once, over a few connections; returns how many seconds it took. */

@@ -18,7 +18,7 @@ const GIVE_UP_MS = 30_000;
 export async function benchChanges(server: BenchServer, flags: number): Promise<ChangeFigure> {
   const burgee = await startBurgee(server, flags);
   try {
-    const loadedMemoryMb = await burgee.memoryMb();
+    const loadedMemoryMb = burgee.memoryMb();
     const times: number[] = [];
     for (let change = 1; change <= CHANGES; change += 1) {
       const startedAt = performance.now();
@@ -35,7 +35,7 @@ export async function benchChanges(server: BenchServer, flags: number): Promise<
       flags,
       medianMs: sorted[Math.floor(CHANGES / 2)] ?? Number.NaN,
       worstMs: sorted.at(-1) ?? Number.NaN,
-      memoryMb: [burgee.idleMemoryMb, loadedMemoryMb, await burgee.memoryMb()],
+      memoryMb: [burgee.idleMemoryMb, loadedMemoryMb, burgee.memoryMb()],
     };
   } finally {
     await burgee.stop();

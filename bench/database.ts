@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDb, type Db } from '../src/domain/database/db.ts';
 import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
@@ -7,10 +8,15 @@ import { createTemporaryFolder } from '../test/temporary-folder.ts';
 export interface BenchServer {
   /** An empty database of its own for one measurement. */
   createDatabase(): Promise<BenchDatabase>;
+  /** A database with the same content as one that nobody uses any more. */
+  copyDatabase(original: BenchDatabase): Promise<BenchDatabase>;
+  /** PostgreSQL's first process, which all others are children of. */
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
 export interface BenchDatabase {
+  readonly name: string;
   readonly url: string;
   readonly db: Db;
   close(): Promise<void>;
@@ -29,19 +35,23 @@ export async function startBenchServer(): Promise<BenchServer> {
   const { host, port, user, password } = postgres.connection;
   const maintenance = createDb(postgres.connection, 1);
   let databases = 0;
+  const create = async (template: string): Promise<BenchDatabase> => {
+    databases += 1;
+    const name = `bench_${databases}`;
+    await maintenance.raw('CREATE DATABASE ?? TEMPLATE ??', [name, template]);
+    const db = createDb({ ...postgres.connection, database: name }, 1);
+    const [account, secret, where] = [user, password, host].map(encodeURIComponent);
+    return {
+      name,
+      url: `postgres://${account}:${secret}@localhost:${port}/${name}?host=${where}`,
+      db,
+      close: () => db.destroy(),
+    };
+  };
   return {
-    async createDatabase() {
-      databases += 1;
-      const database = `bench_${databases}`;
-      await maintenance.raw('CREATE DATABASE ??', [database]);
-      const db = createDb({ ...postgres.connection, database }, 1);
-      const [name, secret, where] = [user, password, host].map(encodeURIComponent);
-      return {
-        url: `postgres://${name}:${secret}@localhost:${port}/${database}?host=${where}`,
-        db,
-        close: () => db.destroy(),
-      };
-    },
+    pid: Number(readFileSync(join(postgres.dataFolder, 'postmaster.pid'), 'utf8').split('\n')[0]),
+    createDatabase: () => create('template1'),
+    copyDatabase: (original) => create(original.name),
     async stop() {
       await maintenance.destroy();
       await postgres.stop();

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { readConfig } from '../src/app/config.ts';
 import { openDatabase } from '../src/app/open-database.ts';
 import type { Db } from '../src/domain/database/db.ts';
-import { type MeasuredProcess, startProcess } from './processes.ts';
+import { OWN_BUILD } from './build.ts';
+import { type MeasuredProcess, startBuild } from './processes.ts';
 
 /** How long one kind of management call took. */
 export interface ManagementResult {
@@ -26,11 +27,10 @@ const WRITE_TARGET_MS = 15;
 export async function benchManagement(): Promise<ManagementResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'burgee-bench-'));
   const env = { BURGEE_DATA_DIR: join(folder, 'data'), DATABASE_URL: '', LOG_LEVEL: 'warn' };
-  const burgee = await startProcess(
-    'dist/src/process/main.js',
+  const burgee = await startBuild(
+    OWN_BUILD,
     { ...env, BURGEE_PERSONAL_API_KEY: PERSONAL_API_KEY },
-    '/_readiness',
-    false,
+    'free',
   );
   try {
     const results = [

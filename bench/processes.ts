@@ -1,17 +1,18 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
+import type { Build } from './build.ts';
 
 /** A server that is measured, in a process of its own. */
 export interface MeasuredProcess {
+  readonly pid: number;
   readonly url: string;
+  /** From the start of the process until it said that it is ready. */
+  readonly readyAfterMs: number;
   /** Resident memory of the process, in MB; null where the system does not tell. */
-  memoryMb(): Promise<number | null>;
-  /** Processor time that it has used, in milliseconds; null where the system does not tell. */
-  cpuMs(): Promise<number | null>;
+  memoryMb(): number | null;
   stop(): Promise<void>;
 }
 
@@ -19,6 +20,9 @@ const TASKSET = '/usr/bin/taskset';
 
 /** Counted at the start: a process that is bound counts only the cores it is bound to. */
 const CORES = availableParallelism();
+
+/** How many cores are left for the load when the server has one of its own. */
+export const CORES_FOR_LOAD = Math.max(1, CORES - 1);
 
 /**
  * Binds this process, and what it starts from now on, to the other cores than the servers that are
@@ -39,33 +43,75 @@ function bindTo(cores: string): boolean {
   return spawnSync(TASKSET, args).status === 0;
 }
 
-const READY_TIMEOUT_MS = 60_000;
-const POLL_MS = 20;
+/** A machine with much other work starts a service in half a minute. */
+const READY_TIMEOUT_MS = 180_000;
+const POLL_MS = 5;
 
-/**
- * Starts a script as a server on a free port, bound to the first core where that is
- * possible and `isBound` does not say otherwise, and waits until `readyPath` answers 200.
- */
-export async function startProcess(
-  file: string,
+/** Bound to the first core, or free to use every core that this process may use. */
+export type Binding = 'first core' | 'free';
+
+/** Starts the service of a build on a free port and waits until it is ready. */
+export function startBuild(
+  build: Build,
   env: Readonly<Record<string, string>>,
-  readyPath: string,
-  isBound = true,
+  binding: Binding,
+): Promise<MeasuredProcess> {
+  return startNode(build.script, {
+    env: { LOG_LEVEL: 'warn', ...env },
+    binding,
+    cwd: build.folder,
+  });
+}
+
+/** Starts the server that Burgee is compared with; it answers with the bytes of a file. */
+export function startBareServer(
+  replyFile: string,
+  status: number,
+  binding: Binding,
+): Promise<MeasuredProcess> {
+  const env = { BARE_REPLY_FILE: replyFile, BARE_STATUS: String(status) };
+  const script = ['--import', 'tsx', 'bench/bare-server.ts'];
+  return startNode(script, { env, binding, cwd: process.cwd() });
+}
+
+interface Start {
+  readonly env: Readonly<Record<string, string>>;
+  readonly binding: Binding;
+  readonly cwd: string;
+}
+
+/** Both kinds of server tell by this path that they are ready. */
+const READY_PATH = '/_readiness';
+
+async function startNode(
+  script: readonly string[],
+  { env, binding, cwd }: Start,
 ): Promise<MeasuredProcess> {
   const port = await freePort();
-  const node = [process.execPath, ...(file.endsWith('.ts') ? ['--import', 'tsx'] : []), file];
-  const [command = '', ...args] =
-    isBound && existsSync(TASKSET) ? [TASKSET, '--cpu-list', '0', ...node] : node;
+  const node = [process.execPath, ...script];
+  const isBound = binding === 'first core' && existsSync(TASKSET);
+  const [command = '', ...args] = isBound ? [TASKSET, '--cpu-list', '0', ...node] : node;
+  const startedAt = performance.now();
   const child = spawn(command, args, {
+    cwd,
     env: { ...process.env, ...env, PORT: String(port), NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const url = `http://127.0.0.1:${port}`;
-  await waitUntilReady(child, `${url}${readyPath}`);
+  try {
+    await waitUntilReady(child, `${url}${READY_PATH}`);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+  const readyAfterMs = performance.now() - startedAt;
+  const { pid } = child;
+  if (pid === undefined) throw new Error('A process that runs has no id.');
   return {
+    pid,
     url,
-    memoryMb: () => readMemoryMb(child),
-    cpuMs: () => readCpuMs(child),
+    readyAfterMs,
+    memoryMb: () => readMemoryMb(pid),
     async stop() {
       if (hasEnded(child)) return;
       child.kill('SIGTERM');
@@ -103,21 +149,9 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-async function readMemoryMb(child: ChildProcess): Promise<number | null> {
-  const status = `/proc/${child.pid}/status`;
+function readMemoryMb(pid: number): number | null {
+  const status = `/proc/${pid}/status`;
   if (!existsSync(status)) return null;
-  const kib = /VmRSS:\s+(\d+) kB/.exec(await readFile(status, 'utf8'))?.[1];
+  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(status, 'utf8'))?.[1];
   return kib === undefined ? null : Number(kib) / 1024;
-}
-
-/** The kernel counts in ticks of this length. */
-const TICK_MS = 10;
-
-async function readCpuMs(child: ChildProcess): Promise<number | null> {
-  const file = `/proc/${child.pid}/stat`;
-  if (!existsSync(file)) return null;
-  const text = await readFile(file, 'utf8');
-  // The name of the command, in brackets, may have spaces; user and system time are 12th and 13th after it.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }

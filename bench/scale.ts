@@ -1,9 +1,10 @@
 import { addDays, ensurePartitions } from '../src/domain/events/event-partitions.ts';
+import { OWN_BUILD } from './build.ts';
 import { KEYS } from './burgee.ts';
 import { type BenchDatabase, type BenchServer, insertFlags, startBenchServer } from './database.ts';
 import { fillDatabase } from './fill-database.ts';
 import { type Latency, measureLatency } from './latency.ts';
-import { type MeasuredProcess, startProcess } from './processes.ts';
+import { type MeasuredProcess, startBuild } from './processes.ts';
 
 /**
  * Measures whether stored data slows Burgee down: the latency of evaluation with stored persons and
@@ -63,8 +64,8 @@ try {
 /** Burgee makes the tables and the project at its first start, and is measured after a second one. */
 async function createSubject(on: BenchServer, persons: number): Promise<Subject> {
   const database = await on.createDatabase();
-  const env = { ...KEYS, DATABASE_URL: database.url, LOG_LEVEL: 'warn' };
-  const first = await startProcess('dist/src/process/main.js', env, '/_readiness', false);
+  const env = { ...KEYS, DATABASE_URL: database.url };
+  const first = await startBuild(OWN_BUILD, env, 'free');
   await first.stop();
   await insertFlags(database, FLAGS);
   const startedAt = performance.now();
@@ -74,7 +75,7 @@ async function createSubject(on: BenchServer, persons: number): Promise<Subject>
   console.log(
     `${persons} persons and ${persons * DAYS_OF_EVENTS} events stored in ${seconds.toFixed(0)} s`,
   );
-  const burgee = await startProcess('dist/src/process/main.js', env, '/_readiness', false);
+  const burgee = await startBuild(OWN_BUILD, env, 'free');
   return { persons, burgee, database, rounds: { evaluation: [], capture: [] } };
 }
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionParts, createDb, type Db } from '../src/domain/database/db.ts';
 import { startEmbeddedPostgres } from '../src/embedded-postgres/embedded-postgres.ts';
-import { type MeasuredProcess, startProcess } from './processes.ts';
+import { OWN_BUILD } from './build.ts';
+import { type MeasuredProcess, startBuild } from './processes.ts';
 
 /**
  * Measures what counting the use of flags costs: reading a usage dashboard over a million calls,
@@ -36,10 +37,10 @@ const postgres = await startEmbeddedPostgres({
   log: { info() {}, warn: console.warn, error: console.error },
   mode: 'serve',
 });
-const burgee = await startProcess(
-  'dist/src/process/main.js',
-  { ...KEYS, DATABASE_URL: urlOf(postgres.connection), LOG_LEVEL: 'warn' },
-  '/_readiness',
+const burgee = await startBuild(
+  OWN_BUILD,
+  { ...KEYS, DATABASE_URL: urlOf(postgres.connection) },
+  'first core',
 );
 const db = createDb(postgres.connection);
 const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
