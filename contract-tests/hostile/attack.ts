@@ -39,10 +39,10 @@ export function freshAddress(): string | null {
   return `127.${1 + (process.pid % 200)}.${1 + Math.floor(addresses / 250)}.${1 + (addresses % 250)}`;
 }
 
-/** Sends a request again and again over so many connections. */
+/** Sends a request, or one made for each number, again and again over so many connections. */
 export async function attack(
   url: string,
-  hostile: HostileRequest,
+  hostile: HostileRequest | ((number: number) => HostileRequest),
   options: AttackOptions,
 ): Promise<AttackResult> {
   const { connections, requests, localAddress = null, isWorthIt = () => true } = options;
@@ -57,8 +57,9 @@ export async function attack(
   async function work(): Promise<void> {
     while (left > 0 && performance.now() < deadline && isWorthIt()) {
       left -= 1;
+      const sent = typeof hostile === 'function' ? hostile(left) : hostile;
       const startedAt = performance.now();
-      const reply = await sendOnce(url, hostile, agent, localAddress, deadline);
+      const reply = await sendOnce(url, sent, agent, localAddress, deadline);
       slowestMs = Math.max(slowestMs, performance.now() - startedAt);
       statuses[reply.status] = (statuses[reply.status] ?? 0) + 1;
       examples[reply.status] ??= reply.text;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { attack, freshAddress } from './attack.ts';
 import type { AttackedService } from './attacked-service.ts';
 import type { HostileRequest } from './bodies.ts';
@@ -75,4 +76,29 @@ export async function warmUp(service: AttackedService, probe: Probe): Promise<nu
     if (round + 1 >= ROUNDS_MIN && grownMb < SETTLED_MB) break;
   }
   return peakMb;
+}
+
+const GIVE_UP_MS = 60_000;
+const RETRY_MIN_MS = 100;
+
+/**
+ * Sends a batch as an SDK does, again after `Retry-After` as long as it is told to. Throws for any
+ * other reply than 200, 429 and 503, and when it takes too long.
+ */
+export async function sendUntilStored(url: string, batch: HostileRequest): Promise<void> {
+  const localAddress = freshAddress();
+  const deadline = performance.now() + GIVE_UP_MS;
+  while (performance.now() < deadline) {
+    const { statuses, retryAfters, examples } = await attack(url, batch, {
+      requests: 1,
+      connections: 1,
+      localAddress,
+      withinMs: GIVE_UP_MS,
+    });
+    if (statuses['200'] === 1) return;
+    const [seconds] = retryAfters;
+    if (seconds === undefined) throw new Error(JSON.stringify({ statuses, examples }));
+    await delay(Math.max(RETRY_MIN_MS, Number(seconds) * 1_000));
+  }
+  throw new Error('The batch was never stored.');
 }

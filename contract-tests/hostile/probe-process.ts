@@ -171,6 +171,8 @@ process.on('message', (message: { readonly watch?: ProbeTarget; readonly take?: 
     target = message.watch;
     generation += 1;
     cpuMs = 0;
+    peakMb = 0;
+    hasKernelPeak = false;
     ask(liveness, LIVENESS_EVERY_MS, '/_liveness', null);
     if (target.evaluation !== null) {
       ask(evaluation, EVALUATION_EVERY_MS, '/flags?v=2', target.evaluation);
