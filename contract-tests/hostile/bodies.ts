@@ -1,5 +1,12 @@
 import { csvBodies, managementPlaces, type Subjects } from './management-places.ts';
-import { ENCODINGS, INGEST_PACKINGS, type Pack, type Packed } from './packings.ts';
+import {
+  ENCODINGS,
+  INGEST_PACKINGS,
+  LONG_PACKINGS,
+  type Pack,
+  type Packed,
+  TEXT_SHARES,
+} from './packings.ts';
 import {
   ANALYTICS_PLACES,
   CAPTURE_PLACES,
@@ -43,6 +50,9 @@ function keyOf(place: Place, sender: Sender, keys: Keys): string | null {
   return isManagement ? INVENTED_PERSONAL_KEY : INVENTED_PROJECT_KEY;
 }
 
+/** Room for what a place puts around a value. */
+const FRAME_BYTES = 512;
+
 /** A request of a kind of value, at a place, packed in a way, by somebody. */
 export function hostileKind(
   place: Place,
@@ -54,8 +64,9 @@ export function hostileKind(
     name: `${place.name}, ${shape.name}, ${packing}, ${sender}`,
     build(keys) {
       const key = keyOf(place, sender, keys);
-      const isPlain = packing === 'plain';
-      const bytes = (isPlain ? place.rawMaxBytes : place.inflatedMaxBytes) - 512;
+      const isLong = LONG_PACKINGS.has(packing);
+      const bound = isLong ? place.rawMaxBytes : place.inflatedMaxBytes;
+      const bytes = Math.floor((bound - FRAME_BYTES) * (TEXT_SHARES[packing] ?? 1));
       const text = place.frame(shape.build(bytes), key);
       return toRequest(place, key, sender, pack(text));
     },

@@ -63,6 +63,19 @@ export const INGEST_PACKINGS = {
   'gzip of a form': (text) => ({ body: gzip(form(text)), headers: FORM_TYPE }),
 } satisfies Record<string, Pack>;
 
+/**
+ * How much of a bound is left for the text in packings that make it longer before it is made
+ * shorter, so that not the bound on bytes refuses it.
+ */
+export const TEXT_SHARES: Readonly<Record<string, number>> = {
+  base64: 0.74,
+  'gzip of base64': 0.74,
+  'gzip of a form': 0.33,
+};
+
+/** The packings that make no text shorter. */
+export const LONG_PACKINGS: ReadonlySet<string> = new Set(['plain', 'base64']);
+
 const zstd: unknown = Reflect.get(zlib, 'zstdCompressSync');
 
 /** What `Content-Encoding` can name; the second generation of capture takes off one of these. */

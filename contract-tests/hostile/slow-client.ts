@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** A connection whose client takes its time. */
 export interface SlowClient {
@@ -70,4 +71,16 @@ export function headOf(path: string, bytes: number, headers: readonly string[] =
     '',
     '',
   ].join('\r\n');
+}
+
+/** Sends a text over each connection, a byte at a time and a pause after each. */
+export async function writeSlowly(
+  clients: readonly SlowClient[],
+  text: string,
+  pauseMs: number,
+): Promise<void> {
+  for (const byte of text) {
+    for (const client of clients) client.write(byte);
+    await delay(pauseMs);
+  }
 }
