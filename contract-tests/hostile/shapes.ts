@@ -30,11 +30,15 @@ function nest(open: string, inside: string, close: string, bytes: number): Buffe
   ]);
 }
 
-/** An object of as many keys as there is room for. */
-function withKeys(bytes: number, keyOf: (index: number) => string): Buffer {
+/** As many as are still below the smallest bound on a packed body. */
+const KEYS_MAX = 900_000;
+const INDEX_KEYS_MAX = 300_000;
+
+/** An object of as many keys as there is room for, up to a bound. */
+function withKeys(bytes: number, keysMax: number, keyOf: (index: number) => string): Buffer {
   const parts: string[] = [];
   let left = bytes - 2;
-  for (let index = 0; left > 0; index += 1) {
+  for (let index = 0; left > 0 && index < keysMax; index += 1) {
     const part = `"${keyOf(index)}":0`;
     parts.push(part);
     left -= part.length + 1;
@@ -85,10 +89,12 @@ export const SHAPES = {
   wideAndDeep: list('a list of lists in lists', (bytes) =>
     repeat('[', `${'['.repeat(100)}${']'.repeat(100)},`, ']', bytes),
   ),
-  keys: object('a million keys', (bytes) => withKeys(bytes, (index) => `k${index}`)),
+  keys: object('900,000 keys', (bytes) => withKeys(bytes, KEYS_MAX, (index) => `k${index}`)),
   duplicateKeys: object('a million times one key', (bytes) => repeat('{', '"a":0,', '}', bytes)),
-  indexKeys: object('a million keys that are numbers', (bytes) =>
-    withKeys(bytes, (index) => String((Math.imul(index, 2_654_435_761) >>> 0) % 4_294_967_295)),
+  indexKeys: object('300,000 keys that are numbers', (bytes) =>
+    withKeys(bytes, INDEX_KEYS_MAX, (index) =>
+      String((Math.imul(index, 2_654_435_761) >>> 0) % 4_294_967_295),
+    ),
   ),
   prototypeKeys: object('a million times __proto__', (bytes) =>
     repeat('{', '"__proto__":{},', '}', bytes),
