@@ -16,7 +16,7 @@ import type { Sender } from './places.ts';
  * few times; `npm run test:hostile` sends everything a hundred times.
  */
 const ALL_REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? 0);
-const SAMPLE_OF = 12;
+const SAMPLE_OF = 16;
 const SAMPLE_REQUESTS = 10;
 const REQUESTS = 100;
 const CONNECTIONS = 10;

@@ -13,11 +13,44 @@ const MEMORY_EVERY_MS = 20;
 const TICK_MS = 10;
 const MIB_IN_KIB = 1024;
 
+/** A time, and how long the service had waited for a processor until then. */
+interface Moment {
+  readonly at: number;
+  readonly waitedMs: number;
+}
+
+function momentOf(): Moment {
+  return { at: performance.now(), waitedMs: readWaitMs() };
+}
+
+/**
+ * The time since then, without that in which the service or this probe was ready to run and the
+ * machine ran something else: nobody's request is to blame for other work of the machine.
+ */
+function sinceMs({ at, waitedMs }: Moment): number {
+  return Math.max(0, performance.now() - at - Math.max(0, readWaitMs() - waitedMs));
+}
+
+/** How long the main threads of the service and of this probe have waited for a processor. */
+function readWaitMs(): number {
+  return waitOf(String(target?.pid)) + waitOf('self');
+}
+
+/** The wait of one process; 0 where the system does not tell. */
+function waitOf(process: string): number {
+  try {
+    const [, waitedNs = '0'] = readFileSync(`/proc/${process}/schedstat`, 'utf8').split(' ');
+    return Number(waitedNs) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
 /** What a client sees of one kind of request, counting those that it could not even send. */
 class Series {
   #samples: number[] = [];
   #statuses: Record<string, number> = {};
-  #pendingSince: number | null = null;
+  #pending: Moment | null = null;
   readonly #everyMs: number;
 
   constructor(everyMs: number) {
@@ -25,12 +58,12 @@ class Series {
   }
 
   begin(): void {
-    this.#pendingSince = performance.now();
+    this.#pending = momentOf();
   }
 
   end(status: string): void {
-    this.#record(performance.now() - (this.#pendingSince ?? performance.now()));
-    this.#pendingSince = null;
+    if (this.#pending !== null) this.#record(sinceMs(this.#pending));
+    this.#pending = null;
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
   }
 
@@ -43,8 +76,8 @@ class Series {
   }
 
   take(): Latencies {
-    if (this.#pendingSince !== null) {
-      const waited = performance.now() - this.#pendingSince;
+    if (this.#pending !== null) {
+      const waited = sinceMs(this.#pending);
       if (waited > this.#everyMs) this.#record(waited);
     }
     const sorted = this.#samples.toSorted((a, b) => a - b);

@@ -12,7 +12,9 @@ export interface ProbeTarget {
   readonly localAddress: string | null;
 }
 
-/** How long replies took; those that were not asked for because one took long are counted, too. */
+/**
+ * How long replies took, without the time in which the machine kept the service waiting for a
+ * processor, where the system tells that; those that were not asked for because one took long are counted, too. */
 export interface Latencies {
   readonly count: number;
   readonly p50Ms: number;
