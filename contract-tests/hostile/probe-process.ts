@@ -24,22 +24,17 @@ function momentOf(): Moment {
 }
 
 /**
- * The time since then, without that in which the service or this probe was ready to run and the
+ * The time since then, without that in which the service's main thread was ready to run and the
  * machine ran something else: nobody's request is to blame for other work of the machine.
  */
 function sinceMs({ at, waitedMs }: Moment): number {
   return Math.max(0, performance.now() - at - Math.max(0, readWaitMs() - waitedMs));
 }
 
-/** How long the main threads of the service and of this probe have waited for a processor. */
+/** How long the main thread has waited for a processor; 0 where the system does not tell. */
 function readWaitMs(): number {
-  return waitOf(String(target?.pid)) + waitOf('self');
-}
-
-/** The wait of one process; 0 where the system does not tell. */
-function waitOf(process: string): number {
   try {
-    const [, waitedNs = '0'] = readFileSync(`/proc/${process}/schedstat`, 'utf8').split(' ');
+    const [, waitedNs = '0'] = readFileSync(`/proc/${target?.pid}/schedstat`, 'utf8').split(' ');
     return Number(waitedNs) / 1e6;
   } catch {
     return 0;
