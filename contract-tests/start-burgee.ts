@@ -137,7 +137,7 @@ function configFor(connection: ConnectionParts, env: BurgeeOptions['env']): Conf
 }
 
 /** The host may be the folder of a Unix socket, which a URL can only name in its query. */
-function databaseUrlOf({ host, port, user, password, database }: ConnectionParts): string {
+export function databaseUrlOf({ host, port, user, password, database }: ConnectionParts): string {
   const [name, secret] = [user, password].map(encodeURIComponent);
   const where = encodeURIComponent(host);
   return `postgres://${name}:${secret}@localhost:${port}/${database}?host=${where}`;
