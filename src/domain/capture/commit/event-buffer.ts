@@ -1,4 +1,6 @@
+import { getHeapStatistics } from 'node:v8';
 import { Refusal, unavailable } from '../../common/refusal.ts';
+import { runAtOnce, runInSlices } from '../../common/time-slices.ts';
 import {
   isDatabaseOutage,
   isLockTimeout,
@@ -15,7 +17,7 @@ import {
   type RequestOutcome,
 } from './commit-requests.ts';
 import { createCommitTiming } from './commit-timing.ts';
-import { prepareEvents } from './prepared-event.ts';
+import { type PreparedEvent, prepareEvents } from './prepared-event.ts';
 import { type CaptureRequest, countCharacters, createRequestQueue } from './request-queue.ts';
 
 const DEFAULT_FLUSH_AFTER_MS = 5;
@@ -26,7 +28,10 @@ const DEFAULT_BUFFER_MAX_EVENTS = 20_000;
 const FLUSH_MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** Few but huge events must not exhaust the memory either. */
-const BUFFER_MAX_CHARACTERS = 256 * 1024 * 1024;
+const BUFFER_MAX_CHARACTERS = Math.min(256 * 1024 * 1024, getHeapStatistics().heap_size_limit / 4);
+
+/** More events than this are prepared in several turns of the event loop. */
+const PREPARED_AT_ONCE = 200;
 
 export interface EventBufferOptions {
   readonly db: Db;
@@ -49,8 +54,8 @@ export interface EventBufferOptions {
 export interface EventBuffer {
   /**
    * Resolves when the events are committed. Rejects with `unavailable` when the database does not
-   * answer or the buffer is full or closed, and with `Refusal` when the events themselves
-   * cannot be stored.
+   * answer or the buffer is full or closed, and with another `Refusal` when the events
+   * themselves cannot be stored.
    */
   add(projectId: number, events: readonly CaptureEvent[]): Promise<void>;
   /** Events that were added and are not yet committed or refused. */
@@ -115,21 +120,32 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
     return refused;
   }
 
-  /** What throws here refuses the request: the promise of `add` is rejected with it. */
-  function admit(projectId: number, events: readonly CaptureEvent[], caller: Caller): void {
+  function requireRoom(): void {
     if (isClosed) throw unavailable('The service is shutting down.', undefined);
     if (bufferedEvents >= bufferMaxEvents || bufferedCharacters >= BUFFER_MAX_CHARACTERS) {
       throw unavailable('The event buffer is full. Please try again shortly.', undefined);
     }
-    const prepared = prepareEvents(projectId, events);
-    if (prepared.length === 0) {
-      caller.resolve();
-      return;
-    }
+  }
+
+  /** Many events are prepared a few milliseconds at a time, so that others are served meanwhile. */
+  async function add(projectId: number, events: readonly CaptureEvent[]): Promise<void> {
+    requireRoom();
+    const preparing = prepareEvents(projectId, events);
+    if (events.length <= PREPARED_AT_ONCE) return commitSoon(runAtOnce(preparing));
+    const prepared = await runInSlices(preparing);
+    requireRoom();
+    return commitSoon(prepared);
+  }
+
+  function commitSoon(prepared: readonly PreparedEvent[]): Promise<void> {
+    if (prepared.length === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => push(prepared, { resolve, reject }));
+  }
+
+  function push(prepared: readonly PreparedEvent[], { resolve, reject }: Caller): void {
     const characters = countCharacters(prepared);
     bufferedEvents += prepared.length;
     bufferedCharacters += characters;
-    const { resolve, reject } = caller;
     queue.push({ events: prepared, characters, addedAt: now(), resolve, reject });
     schedule();
   }
@@ -150,8 +166,7 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
   }
 
   return {
-    add: (projectId, events) =>
-      new Promise((resolve, reject) => admit(projectId, events, { resolve, reject })),
+    add,
     depth: () => bufferedEvents,
     async close() {
       isClosed = true;

@@ -1,6 +1,6 @@
 import { toPlainArray, toTextArray } from '../../database/column-literals.ts';
 import { isUniqueViolation } from '../../database/database-error.ts';
-import type { Statements } from '../../database/pipeline.ts';
+import { type Sent, type Statements, sendWith } from '../../database/pipeline.ts';
 import { preparedOnce } from '../../database/prepared-statements.ts';
 import { toDay } from '../../events/event-partitions.ts';
 import type { PreparedEvent } from './prepared-event.ts';
@@ -68,22 +68,61 @@ const INSERT_EVENTS = preparedOnce(
     )`,
 );
 
-/** Stores events with the persons that they are of and their properties, column by column. */
-export async function insertEvents(
+/** What one statement carries: more would hold up everybody while it is put together. */
+const STATEMENT_MAX_CHARACTERS = 2_097_152;
+const STATEMENT_MAX_EVENTS = 2_000;
+
+/** Events as they are stored, with the persons that they are of and their properties. */
+export interface EventRows {
+  readonly events: readonly PreparedEvent[];
+  readonly personIds: readonly (number | null)[];
+  readonly propertiesJson: readonly string[];
+}
+
+/**
+ * Stores events, in several statements when they are many; the last of them is not waited for. Large
+ * commits so hold one part of their text in memory at a time.
+ */
+export async function sendEventRows(tx: Statements, rows: EventRows): Promise<Sent<void>> {
+  let from = 0;
+  for (;;) {
+    const to = endOfPart(rows.propertiesJson, from);
+    const part = insertRows(tx, rows, from, to);
+    if (to === rows.events.length) return sendWith(undefined, part);
+    await part;
+    from = to;
+  }
+}
+
+/** Where the part ends that starts with the event at `from`. */
+function endOfPart(propertiesJson: readonly string[], from: number): number {
+  let characters = 0;
+  let to = from;
+  while (to < propertiesJson.length && to - from < STATEMENT_MAX_EVENTS) {
+    characters += propertiesJson[to]?.length ?? 0;
+    if (characters > STATEMENT_MAX_CHARACTERS && to > from) break;
+    to += 1;
+  }
+  return to;
+}
+
+/** Inserts the events from `from` up to `to`, column by column. */
+async function insertRows(
   tx: Statements,
-  events: readonly PreparedEvent[],
-  personIds: readonly (number | null)[],
-  propertiesJson: readonly string[],
+  rows: EventRows,
+  from: number,
+  to: number,
 ): Promise<void> {
+  const events = rows.events.slice(from, to);
   await tx.raw(INSERT_EVENTS, [
     toPlainArray(events.map(({ receivedAt }) => toDay(receivedAt))),
     toPlainArray(events.map(({ projectId }) => projectId)),
     toPlainArray(events.map(({ uuid }) => uuid)),
     toTextArray(events.map(({ event }) => event)),
     toTextArray(events.map(({ distinctId }) => distinctId)),
-    toPlainArray(personIds),
+    toPlainArray(rows.personIds.slice(from, to)),
     // JSON never contains a raw line break, so lines need no escaping at all.
-    propertiesJson.join('\n'),
+    rows.propertiesJson.slice(from, to).join('\n'),
     toPlainArray(events.map(({ timestamp }) => timestamp.getTime())),
     toPlainArray(events.map(({ receivedAt }) => receivedAt.getTime())),
   ]);

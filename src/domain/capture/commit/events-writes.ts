@@ -14,7 +14,7 @@ import {
 } from '../../persons/write/persons-writes.ts';
 import { sendFlagUses } from '../../usage/flags/flag-usage-writes.ts';
 import type { FullProjects } from '../../usage/flags/full-projects.ts';
-import { claimUuids, insertEvents } from './event-statements.ts';
+import { claimUuids, sendEventRows } from './event-statements.ts';
 import type { PreparedEvent } from './prepared-event.ts';
 
 /** What the transaction needs to know, and whom it tells of what concerns others. */
@@ -71,7 +71,7 @@ export interface EventsWritten {
  *     | [11. find the series of called flags]      | two more when there are new ones                 |
  *     +--------------------------------------------+--------------------------------------------------+
  *     | [12. update persons; count called flags]   | the update goes with the first box after 8 that  |
- *     |  13. add the events                        | there is                                         |
+ *     |  13. add the events, many in several parts | there is; all parts but the last are waited for  |
  *     |  14. commit                                | a statement that fails makes it a rollback       |
  *     +--------------------------------------------+--------------------------------------------------+
  *
@@ -129,12 +129,12 @@ export async function sendEvents(
     fullProjects,
   );
   // Steps 12 and 13.
-  return sendWith(
-    undefined,
-    personsWritten,
-    usesRecorded,
-    insertEvents(tx, fresh, personIds, propertiesJson),
-  );
+  const { rest: eventsAdded } = await sendEventRows(tx, {
+    events: fresh,
+    personIds,
+    propertiesJson,
+  });
+  return sendWith(undefined, personsWritten, usesRecorded, eventsAdded);
 }
 
 function toPersonEntry(event: PreparedEvent): PersonEntry {

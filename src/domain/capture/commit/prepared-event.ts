@@ -29,30 +29,35 @@ export interface PreparedEvent {
 }
 
 /**
- * The events that are stored at all, each with what it does to persons and groups. One that is too
- * large refuses them all.
+ * The events that are stored at all, each with what it does to persons and groups, one in each step.
+ * One that is too large refuses them all.
  */
-export function prepareEvents(
+export function* prepareEvents(
   projectId: number,
   events: readonly CaptureEvent[],
-): readonly PreparedEvent[] {
-  return events
-    .filter((event) => !isDroppedEvent(event))
-    .map((event) => {
-      const propertiesJson = JSON.stringify(toStoredProperties(event));
-      requireEventSize(event, propertiesJson);
-      return {
-        id: `${projectId}:${event.uuid}`,
-        projectId,
-        uuid: event.uuid,
-        event: event.event,
-        distinctId: event.distinctId,
-        propertiesJson,
-        timestamp: event.timestamp,
-        receivedAt: event.receivedAt,
-        personChange: readPersonChange(event),
-        groupChange: readGroupChange(event),
-        flagUse: readFlagUse(event),
-      };
-    });
+): Generator<void, readonly PreparedEvent[]> {
+  const prepared: PreparedEvent[] = [];
+  for (const event of events) {
+    if (!isDroppedEvent(event)) prepared.push(prepareEvent(projectId, event));
+    yield;
+  }
+  return prepared;
+}
+
+function prepareEvent(projectId: number, event: CaptureEvent): PreparedEvent {
+  const propertiesJson = JSON.stringify(toStoredProperties(event));
+  requireEventSize(event, propertiesJson);
+  return {
+    id: `${projectId}:${event.uuid}`,
+    projectId,
+    uuid: event.uuid,
+    event: event.event,
+    distinctId: event.distinctId,
+    propertiesJson,
+    timestamp: event.timestamp,
+    receivedAt: event.receivedAt,
+    personChange: readPersonChange(event),
+    groupChange: readGroupChange(event),
+    flagUse: readFlagUse(event),
+  };
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { runAtOnce } from '../../common/time-slices.ts';
 import { prepareEvents } from './prepared-event.ts';
 import { type CaptureRequest, countCharacters, createRequestQueue } from './request-queue.ts';
 
@@ -6,7 +7,7 @@ function aRequest(eventCount: number, text = ''): CaptureRequest {
   const now = new Date();
   const event = { uuid: 'u', event: 'x', distinctId: 'd', timestamp: now, receivedAt: now };
   const sent = Array.from({ length: eventCount }, () => ({ ...event, properties: { text } }));
-  const events = prepareEvents(1, sent);
+  const events = runAtOnce(prepareEvents(1, sent));
   return {
     events,
     characters: countCharacters(events),
