@@ -2,20 +2,27 @@ import pg from 'pg';
 import { cut } from './client.ts';
 import type { Db } from './db.ts';
 
+/*
+ * How anything reaches the database. Connections are acquired, bounded, cut and released in this
+ * folder and nowhere else, which `test/architecture.test.ts` sees to.
+ *
+ *     transaction           Knex, from BEGIN to COMMIT   --+
+ *     readConsistently      the same, one snapshot       --+
+ *     pipelinedTransaction  as few round trips as it can --+
+ *     pipelinedSnapshot     a single round trip          --+
+ *     readCancellably       long, can be stopped         --+--> withConnection --+
+ *     the stored-data loader, named statements           --+    withDeadline     |
+ *                                                                                v
+ *     db('flags'), db.raw   one query of Knex            --------------> the pool of createDb
+ *
+ *     createDedicatedClient LISTEN                       --> a connection outside the pool
+ *
+ * A connection goes back to the pool when the work on it has ended, however it ended. Before the pool
+ * lends it again, `isLendable` looks at it: one that was cut, or that came back in the middle of a
+ * transaction, is closed and another one is opened in its place.
+ */
+
 /**
- * How anything reaches the database. Every connection is acquired, bounded, cut and released in this
- * folder, and every deadline stands in `deadlines.ts`; `test/architecture.test.ts` sees to it.
- *
- *     db('flags')...          one Knex query         ─────────────┐
- *     transaction             Knex, BEGIN to COMMIT  ─┐           │
- *     readConsistently        Knex, one snapshot     ─┤           │
- *     pipelinedTransaction    few round trips        ─┼─ withConnection ─── the pool of createDb
- *     pipelinedSnapshot       one round trip         ─┤   withDeadline        │
- *     readCancellably         long, can be stopped   ─┤       │ too late      │ isLendable: neither
- *     withConnection itself   named statements       ─┘      cut ─────────────┘ cut nor in the middle
- *                                                                               of a transaction
- *     createDedicatedClient   LISTEN, outside the pool
- *
  * Acquires a connection of the pool for `use` and releases it when that has ended, however it ended.
  * Throws an outage when none is free within `acquireMs`.
  */

@@ -1,15 +1,14 @@
 /**
- * How long anything at the database may take: every deadline of Burgee, in one table. All are in
- * milliseconds. Whoever opens a connection or a transaction names an entry.
+ * How long anything at the database may take: every deadline of Burgee, in one place and in
+ * milliseconds. Whoever opens a connection or a transaction names an entry; tests pass shorter ones.
  *
- * | what is bounded        | who ends it                                  | what the caller gets  |
- * |------------------------|----------------------------------------------|-----------------------|
- * | `connectMs`            | the driver                                   | an outage             |
- * | `acquireMs`            | the pool                                     | an outage             |
- * | `lockMs`, `statementMs`| the server cancels the statement             | `unavailable`         |
- * | `totalMs`, `answerMs`  | Burgee cuts the connection, see `withDeadline`| an outage            |
+ *     connectMs, acquireMs            the pool gives up             the caller gets an outage
+ *     lockMs, ..statementMs           the server cancels it         `unavailable`
+ *     totalMs, ..answerMs, ..graceMs  `withDeadline` cuts the       an outage
+ *                                     connection, which is lost
  *
- * An outage is what `isDatabaseOutage` recognises and `toRefusal` tells as `unavailable`.
+ * An outage is what `isDatabaseOutage` recognises, and `toRefusal` makes it `unavailable` as well.
+ * Two waits have no entry: single queries of Knex once they have a connection, and `UNLIMITED`.
  */
 
 /** How long a transaction may take, and parts of it. `Infinity` leaves a part without a bound. */

@@ -72,8 +72,8 @@ export type CommitRequests = (
  *    begin with that claim.
  * 2. A deadlock or a serialisation race: the same again, three times in all.
  * 3. An outage, a lock or a statement that takes too long: every request is refused as `unavailable`.
- * 4. Anything else is the fault of some request's data: both halves are committed on their own, and
- *    so on, until the guilty request is alone. It is refused with the reason, the others are stored.
+ * 4. Anything else is probably the data of one request: the two halves are committed on their own, and
+ *    so on, until that request is alone. It is refused with the reason, the others are stored.
  *
  * `writeEvents` draws the transaction itself. Partitions for the days of receipt are made before it.
  */

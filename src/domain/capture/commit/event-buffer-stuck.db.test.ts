@@ -67,36 +67,39 @@ describe('a commit that cannot get on', () => {
     it.each([
       ['whose persons', (tx: Tx) => lockPersons(tx, [projectId])],
       ['which', (tx: Tx) => tx('projects').where({ id: projectId }).forUpdate()],
-    ])('is refused for the project %s somebody holds, and for no other', async (what, hold) => {
-      const buffer = aBuffer(database.db, {
-        limits: { ...PATIENT, lockMs: 100 },
-        flushAfterMs: 60_000,
-        flushMaxEvents: 3,
-        onGroupTypesAdded: async (id, tx) => {
-          await tx.raw('UPDATE projects SET revision = revision + 1 WHERE id = ?', [id]);
-          return undefined;
-        },
-      });
-      const name = (event: string) => `${event} ${what}`;
-      await database.db.transaction(async (tx) => {
-        await hold(tx);
-        const ofHeld = [
-          buffer.add(projectId, anEvent(name('held'))),
-          buffer.add(projectId, aGroup(`type of ${what}`)),
-        ];
-        const refused = Promise.allSettled(ofHeld);
-        const ofOther = buffer.add(otherId, anEvent(name('not held')));
-        const behind = buffer.add(otherId, anEvent(name('behind')));
-        await ofOther;
-        expect(await refused).toMatchObject([unavailable, unavailable]);
-        await Promise.all([buffer.close(), behind]);
-      });
-      for (const event of [name('not held'), name('behind')]) {
-        expect(await listEvents(database.db, otherId, { event, limit: 5 })).toHaveLength(1);
-      }
-      const event = name('held');
-      expect(await listEvents(database.db, projectId, { event, limit: 5 })).toEqual([]);
-    });
+    ])(
+      'is refused for the project %s somebody has locked, and for no other',
+      async (what, lock) => {
+        const buffer = aBuffer(database.db, {
+          limits: { ...PATIENT, lockMs: 100 },
+          flushAfterMs: 60_000,
+          flushMaxEvents: 3,
+          onGroupTypesAdded: async (id, tx) => {
+            await tx.raw('UPDATE projects SET revision = revision + 1 WHERE id = ?', [id]);
+            return undefined;
+          },
+        });
+        const name = (event: string) => `${event} ${what}`;
+        await database.db.transaction(async (tx) => {
+          await lock(tx);
+          const ofBlocked = [
+            buffer.add(projectId, anEvent(name('blocked'))),
+            buffer.add(projectId, aGroup(`type of ${what}`)),
+          ];
+          const refused = Promise.allSettled(ofBlocked);
+          const ofOther = buffer.add(otherId, anEvent(name('not blocked')));
+          const behind = buffer.add(otherId, anEvent(name('behind')));
+          await ofOther;
+          expect(await refused).toMatchObject([unavailable, unavailable]);
+          await Promise.all([buffer.close(), behind]);
+        });
+        for (const event of [name('not blocked'), name('behind')]) {
+          expect(await listEvents(database.db, otherId, { event, limit: 5 })).toHaveLength(1);
+        }
+        const event = name('blocked');
+        expect(await listEvents(database.db, projectId, { event, limit: 5 })).toEqual([]);
+      },
+    );
 
     it('does not wait for that project again and again, and takes its events later', async () => {
       const lockMs = 5_000;
