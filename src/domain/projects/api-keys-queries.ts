@@ -20,12 +20,12 @@ export async function listPersonalApiKeys(db: Db): Promise<PersonalApiKey[]> {
   return selectKeys(db, {});
 }
 
-/** The living keys of a user, oldest first. */
+/** The active keys of a user, oldest first. */
 export async function listOwnPersonalApiKeys(db: Db, userId: number): Promise<PersonalApiKey[]> {
   return selectKeys(db, { user_id: userId, revoked_at: null });
 }
 
-/** A living key of a user, or undefined. */
+/** An active key of a user, or undefined. */
 export async function getPersonalApiKey(
   db: Db,
   userId: number,
@@ -76,7 +76,7 @@ interface CallerRow {
   member_project_ids: number[];
 }
 
-/** The holder of the living key with this hash, or undefined. */
+/** The holder of the active key with this hash, or undefined. */
 export async function getCallerByKeyHash(db: Db, hash: string): Promise<UserCaller | undefined> {
   const { rows } = await db.raw<{ rows: CallerRow[] }>(
     `SELECT u.id, u.uuid, u.distinct_id, u.email, k.scopes, k.project_ids,
