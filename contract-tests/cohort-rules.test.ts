@@ -28,7 +28,7 @@ describe('a dynamic cohort', () => {
     ['no filters', {}, 'filters', 'invalid_input', 'must contain a'],
     ['no root', { filters: { a: 1 } }, 'filters', 'invalid_input', 'must contain a'],
     ['a leaf as root', { filters: { properties: person('a', 1) } }, 'filters', 'invalid_input', ''],
-    ['nothing in a group', { filters: all() }, 'filters', 'invalid_input', 'may not be empty'],
+    ['nothing in a group', { filters: all() }, 'filters', 'invalid_input', 'must not be empty'],
     [
       'values that are no list',
       { filters: { properties: { type: 'OR', values: 1 } } },

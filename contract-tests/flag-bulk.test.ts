@@ -56,7 +56,7 @@ describe('deleting many flags', () => {
         },
       },
     });
-    const settled = await burgee.createFlag({
+    const constant = await burgee.createFlag({
       filters: {
         groups: [{ variant: 'b' }],
         multivariate: {
@@ -69,7 +69,7 @@ describe('deleting many flags', () => {
     });
     const gone = await burgee.createFlag();
     await patch(gone, { deleted: true });
-    const flags = [full, off, closed, partial, split, settled];
+    const flags = [full, off, closed, partial, split, constant];
     const reply = await bulkDelete({
       ids: [...flags.map(({ id }) => id), 'x', String(full.id), -1, 999_999, gone.id],
     });

@@ -64,12 +64,12 @@ export function formatTable(headings: readonly string[], rows: readonly string[]
   );
 }
 
-/** The values of a list that is separated by commas; throws when there is none. */
+/** The values of a list that is separated by commas; throws when the list is empty. */
 export function parseList(text: string): string[] {
   const values = text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  if (values.length === 0) throw new InvalidArgumentError('Name at least one.');
+  if (values.length === 0) throw new InvalidArgumentError('Pass at least one value.');
   return values;
 }

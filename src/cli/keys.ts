@@ -35,7 +35,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
 function addCreate(keys: Command, context: CliContext): void {
   keys
     .command('create')
-    .description('create a personal API key and print it; it is shown this once')
+    .description('create a personal API key and print it; it is shown only once')
     .option('--user <email>', 'the user whose key it is (the only user when there is one)')
     .option('--projects <ids>', 'limit the key to these projects, separated by commas', parseList)
     .requiredOption(
@@ -64,7 +64,7 @@ function addCreate(keys: Command, context: CliContext): void {
         }),
       );
       printResult(context, options, created, [
-        `A key for ${created.user} is created. It is shown this once:`,
+        `Created a key for ${created.user}. It is shown only this once:`,
         created.key,
       ]);
     });
@@ -114,6 +114,6 @@ function addRevoke(keys: Command, context: CliContext): void {
     .option('--json', 'print JSON')
     .action(async (id: string, options: CommonOptions) => {
       await withDatabase(context, (db) => revokePersonalApiKey(db, id));
-      printResult(context, options, { id, revoked: true }, [`The key ${id} is revoked.`]);
+      printResult(context, options, { id, revoked: true }, [`Revoked the key ${id}.`]);
     });
 }

@@ -11,7 +11,7 @@ import {
 
 const DIGITS = /^\d+$/;
 
-/** The project with this id. Throws when there is none. */
+/** The project with this id. Throws when it does not exist. */
 export async function findProject(db: Db, id: string): Promise<Project> {
   const isKnowable = DIGITS.test(id) && isId(Number(id));
   const project = isKnowable ? await getProject(db, Number(id)) : undefined;
@@ -26,7 +26,7 @@ export async function findProjects(db: Db, ids: readonly string[]): Promise<Proj
   return found;
 }
 
-/** The user with this e-mail address. Throws when there is none. */
+/** The user with this e-mail address. Throws when it does not exist. */
 export async function findUser(db: Db, email: string): Promise<User> {
   const user = await getUserByEmail(db, email);
   if (user === undefined) {
@@ -40,7 +40,7 @@ export async function onlyProject(db: Db): Promise<Project> {
   const [project, ...others] = await listProjects(db);
   if (project === undefined) throw nothingYet('project');
   if (others.length === 0) return project;
-  throw invalidField('--projects', 'Name the projects, as there is not just one.', 'required');
+  throw invalidField('--projects', 'More than one project exists; pass --projects.', 'required');
 }
 
 /** The only user, for commands that need not name them. Throws when a choice by `option` is needed. */
@@ -48,9 +48,12 @@ export async function onlyUser(db: Db, option: '--user' | '--members'): Promise<
   const [user, ...others] = await listUsers(db);
   if (user === undefined) throw nothingYet('user');
   if (others.length === 0) return user;
-  throw invalidField(option, 'Say who, as there is not just one user.', 'required');
+  throw invalidField(option, `More than one user exists; pass ${option}.`, 'required');
 }
 
 function nothingYet(noun: string): Refusal {
-  return new Refusal('not_found', `There is no ${noun} yet. The first start of Burgee makes one.`);
+  return new Refusal(
+    'not_found',
+    `There is no ${noun} yet. Burgee creates one when it starts for the first time.`,
+  );
 }

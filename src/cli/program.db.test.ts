@@ -111,7 +111,7 @@ describe('members of a project', () => {
     expect(await emails(id)).toEqual(['admin@burgee.local']);
     expect(await run(...remove)).toMatchObject({
       exitCode: 1,
-      complaints: `new@example.com is no member of project ${id}.`,
+      complaints: `new@example.com is not a member of project ${id}.`,
     });
     const { printed } = await run('projects', 'add-member', id, '--user', 'new@example.com');
     expect(printed).toBe(`new@example.com is a member of project ${id} now.`);
@@ -190,13 +190,13 @@ describe('users and keys', () => {
     const { printed } = await run(
       ...['keys', 'create', '--user', 'admin@burgee.local', '--scopes', '*', '--label', 'mine'],
     );
-    expect(printed).toMatch(/^A key for admin@burgee\.local is created\..*\nphx_\w+$/);
+    expect(printed).toMatch(/^Created a key for admin@burgee\.local\..*\nphx_\w+$/);
   });
 });
 
 describe('a command that cannot be carried out', () => {
   it.each([
-    ['an unknown key', ['keys', 'revoke', 'no-such-key'], 'There is no living personal API key'],
+    ['an unknown key', ['keys', 'revoke', 'no-such-key'], 'There is no active personal API key'],
     [
       'an address that is taken, whatever its case',
       ['users', 'create', '--email', 'Admin@Burgee.local', '--projects', '1'],

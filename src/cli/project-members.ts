@@ -68,8 +68,8 @@ function addAddMember(projects: Command, context: CliContext): void {
       );
       printResult(context, options, result, [
         result.added
-          ? `${result.user} is a member of project ${result.project} now.`
-          : `${result.user} is a member of project ${result.project} already.`,
+          ? `${result.user} is now a member of project ${result.project}.`
+          : `${result.user} is already a member of project ${result.project}.`,
       ]);
     });
 }
@@ -77,7 +77,7 @@ function addAddMember(projects: Command, context: CliContext): void {
 function addRemoveMember(projects: Command, context: CliContext): void {
   projects
     .command('remove-member')
-    .description('end that a user may work on a project; their keys stop reaching it at once')
+    .description('remove a user from a project; their keys lose access to it at once')
     .argument('<id>', 'the id of the project')
     .requiredOption('--user <email>', 'the e-mail address of the user')
     .option('--json', 'print JSON')
@@ -91,7 +91,7 @@ function addRemoveMember(projects: Command, context: CliContext): void {
         }),
       );
       printResult(context, options, result, [
-        `${result.user} is no member of project ${result.project} any more.`,
+        `${result.user} is no longer a member of project ${result.project}.`,
       ]);
     });
 }

@@ -37,7 +37,7 @@ export function addProjectCommands(program: Command, context: CliContext): void 
 function addCreate(projects: Command, context: CliContext): void {
   projects
     .command('create')
-    .description('create a project and print its keys; the secret key is shown this once')
+    .description('create a project and print its keys; the secret key is shown only once')
     .requiredOption('--name <name>', 'the name of the project')
     .option(
       '--members <emails>',
@@ -64,7 +64,7 @@ function addCreate(projects: Command, context: CliContext): void {
         }),
       );
       printResult(context, options, created, [
-        `Project ${created.id} "${created.name}" is created.`,
+        `Created project ${created.id} "${created.name}".`,
         `  Project API key     ${created.project_api_key}`,
         `  Project secret key  ${created.project_secret_key}`,
         `  Members             ${created.members.join(', ')}`,
@@ -130,7 +130,7 @@ function addSetQuota(projects: Command, context: CliContext): void {
 function parseQuota(text: string): number | 'none' {
   if (text === 'none') return text;
   if (!/^\d{1,15}$/.test(text)) {
-    throw new InvalidArgumentError('It has to be a whole number, or "none".');
+    throw new InvalidArgumentError('Must be a whole number or "none".');
   }
   return Number(text);
 }

@@ -53,7 +53,7 @@ export function addUserCommands(program: Command, context: CliContext): void {
         }),
       );
       printResult(context, options, created, [
-        `User ${created.id} ${created.email} is created for project ${created.projects.join(', ')}.`,
+        `Created user ${created.id} ${created.email} in project ${created.projects.join(', ')}.`,
       ]);
     });
 

@@ -90,7 +90,7 @@ function checkNode(node: JsonValue, path: string, reading: Reading, depth: numbe
   const { values } = node;
   if (!Array.isArray(values)) throw broken(reading, `${path}.values`, 'must be a list.');
   // An AND of nothing would be everybody, and nobody means that.
-  if (values.length === 0) throw broken(reading, `${path}.values`, 'may not be empty.');
+  if (values.length === 0) throw broken(reading, `${path}.values`, 'must not be empty.');
   for (const [index, child] of values.entries()) {
     checkNode(child, `${path}.values[${index}]`, reading, depth + 1);
   }
@@ -118,10 +118,10 @@ function checkLeaf(leaf: JsonObject, path: string, reading: Reading): void {
   }
   const { key } = leaf;
   if (typeof key !== 'string' || key === '') {
-    throw broken(reading, `${path}.key`, 'has to be the name of a property.');
+    throw broken(reading, `${path}.key`, 'must be the name of a property.');
   }
   if (type === 'person_metadata' && key !== 'created_at') {
-    throw broken(reading, `${path}.key`, 'can only be created_at for person_metadata.');
+    throw broken(reading, `${path}.key`, 'must be created_at for person_metadata.');
   }
   const operator = leaf.operator ?? null;
   if (operator !== null && typeof operator !== 'string') {

@@ -54,7 +54,7 @@ export async function listTiles(db: Db, dashboardId: number): Promise<Tile[]> {
   });
 }
 
-/** The first of these ids that is no dashboard of the project, or undefined when all are. */
+/** The first of these ids that is not a dashboard of the project, or undefined when all are. */
 export async function findMissingDashboard(
   db: Db,
   projectId: number,

@@ -4,7 +4,7 @@ import {
   type DisposableDatabase,
 } from '../../../test/disposable-database.ts';
 import { createProject } from '../projects/projects-commands.ts';
-import { type ClaimedJob, checkNotStopped, HopelessJob, type JobHandler } from './job.ts';
+import { type ClaimedJob, checkNotStopped, type JobHandler, PermanentJobError } from './job.ts';
 import { createJobWorker, type JobTiming, type JobWorker } from './job-worker.ts';
 import { claimJob } from './jobs-storage.ts';
 import { addJob, addJobOnce, type NewJob } from './jobs-writes.ts';
@@ -89,7 +89,7 @@ describe('the worker of background jobs', () => {
     work(
       (claimed) =>
         claimed.save({ after: 1 }, async () => {
-          throw new HopelessJob('Not like this.');
+          throw new PermanentJobError('Not like this.');
         }),
       {},
       failures,

@@ -12,13 +12,13 @@ export interface JobWorkerOptions extends Pick<JobRun, 'db' | 'log'> {
   readonly timing?: Partial<JobTiming>;
 }
 
-/** How patient a worker is. */
+/** The timing of a worker. */
 export interface JobTiming {
-  /** How long a job stays claimed after the last sign of life of its process. */
+  /** How long a job stays claimed after the last heartbeat of its process. */
   readonly leaseMs: number;
-  /** How often the worker looks although nobody woke it. */
+  /** How often the worker polls when nobody wakes it. */
   readonly pollEveryMs: number;
-  /** How long a job that failed once rests; longer after each further failure. */
+  /** How long a job waits after its first failure; twice as long after each further one. */
   readonly retryAfterMs: number;
 }
 

@@ -10,34 +10,39 @@ export interface ClaimedJob {
   readonly payload: JsonObject;
   /** What was saved last; empty at first. */
   readonly progress: JsonObject;
-  /** Aborted when the service stops or the job is no longer this process's. */
+  /** Aborted when the service stops or the lease is lost. */
   readonly signal: AbortSignal;
   /**
-   * Does a batch of the work and notes how far it got, both or neither. Throws `JobGivenUp` when
-   * the job is not this process's any more, so that no batch is done twice.
+   * Does a batch of the work and saves the progress, in one transaction. Throws `LeaseLost` when
+   * another process has claimed the job, so that no batch is done twice.
    */
   save<Result>(progress: JsonObject, work: (tx: Tx) => Promise<Result>): Promise<Result>;
 }
 
 /** What a kind of job does. */
 export interface JobHandler {
-  /** Does the work, from where `job.progress` says that it stopped. May throw `JobGivenUp`. */
+  /** Does the work, from where `job.progress` says that it stopped. May throw `JobInterrupted`. */
   run(job: ClaimedJob): Promise<void>;
-  /** Called in the transaction that gives the job up for good; says so where people look. */
+  /** Called in the transaction in which the job fails for good; stores the reason where users see it. */
   fail(tx: Tx, job: Pick<ClaimedJob, 'projectId' | 'subjectId'>, reason: string): Promise<void>;
 }
 
-/** Stops the run of a job without a failure: somebody goes on with it later. */
-export class JobGivenUp extends Error {
-  override readonly name = 'JobGivenUp';
+/** Interrupts the run of a job without a failure: somebody goes on with it later. */
+export class JobInterrupted extends Error {
+  override readonly name: string = 'JobInterrupted';
 }
 
-/** A failure that another try would only repeat. Its message is for people. */
-export class HopelessJob extends Error {
-  override readonly name = 'HopelessJob';
+/** Another process has claimed the job, since this one showed no sign of life for too long. */
+export class LeaseLost extends JobInterrupted {
+  override readonly name = 'LeaseLost';
 }
 
-/** Throws `JobGivenUp` when the service stops. Long work asks between two batches. */
+/** A failure that another attempt would only repeat. Its message is shown to users. */
+export class PermanentJobError extends Error {
+  override readonly name = 'PermanentJobError';
+}
+
+/** Throws `JobInterrupted` when the service stops or the lease is lost. To be called between batches. */
 export function checkNotStopped(job: Pick<ClaimedJob, 'signal'>): void {
-  if (job.signal.aborted) throw new JobGivenUp('The service stops.');
+  if (job.signal.aborted) throw new JobInterrupted('The service stops, or the lease is lost.');
 }

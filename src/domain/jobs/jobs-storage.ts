@@ -1,7 +1,7 @@
 import type { JsonObject } from '../common/json.ts';
 import type { Db, Tx } from '../database/db.ts';
 import type { JobRow } from '../database/tables.ts';
-import { JobGivenUp } from './job.ts';
+import { LeaseLost } from './job.ts';
 
 /** The job of one claim; `attempts` tells it from every other claim of the same job. */
 export type Claim = Pick<JobRow, 'id' | 'attempts'>;
@@ -10,8 +10,8 @@ export type Claim = Pick<JobRow, 'id' | 'attempts'>;
 const KEEP_FINISHED_DAYS = 7;
 
 /**
- * Takes the oldest job that nobody works on, for so long. Each claim counts as a failure until a
- * batch is saved, so that a job that ends the process itself is not tried forever.
+ * Claims the oldest job that nobody works on, with a lease. Each claim counts as a failure until a
+ * batch is saved, so that a job that crashes the process is not retried forever.
  */
 export async function claimJob(
   db: Db,
@@ -42,7 +42,7 @@ export async function nextClaimInMs(db: Db, kinds: readonly string[]): Promise<n
   return ms === null ? null : Math.max(0, ms);
 }
 
-/** Goes on holding the job; throws `JobGivenUp` when somebody else has it. */
+/** Extends the lease. Throws `LeaseLost` when another process has claimed the job. */
 export async function extendClaim(db: Db, claim: Claim, leaseMs: number): Promise<void> {
   const { rowCount } = await db.raw<{ rowCount: number }>(
     `UPDATE jobs SET locked_until = now() + ? * interval '1 millisecond'
@@ -52,7 +52,7 @@ export async function extendClaim(db: Db, claim: Claim, leaseMs: number): Promis
   checkHeld(rowCount);
 }
 
-/** Notes how far the job got, and that it is alive. Throws `JobGivenUp` when it was taken away. */
+/** Saves how far the job got. Throws `LeaseLost` when another process has claimed it. */
 export async function saveProgress(tx: Tx, claim: Claim, progress: JsonObject): Promise<void> {
   const changed = await tx('jobs')
     .where({ id: claim.id, attempts: claim.attempts, state: 'running' })
@@ -60,7 +60,7 @@ export async function saveProgress(tx: Tx, claim: Claim, progress: JsonObject): 
   checkHeld(changed);
 }
 
-/** Ends the job, well or with the reason why not. */
+/** Ends the job: done, or failed for a reason. */
 export async function finishJob(tx: Tx, claim: Claim, error: string | null): Promise<void> {
   const changed = await tx('jobs')
     .where({ id: claim.id, attempts: claim.attempts, state: 'running' })
@@ -73,8 +73,8 @@ export async function finishJob(tx: Tx, claim: Claim, error: string | null): Pro
 }
 
 /**
- * Puts the job back, to be claimed after so long. With an error that counts as a failure: the claim
- * counted it already, unless a batch was saved since.
+ * Puts the job back, to be claimed again after `afterMs`. With an error this counts as a failure: the
+ * claim counted it already, unless a batch was saved since.
  */
 export async function releaseJob(
   db: Db,
@@ -91,7 +91,7 @@ export async function releaseJob(
   );
 }
 
-/** Forgets jobs that ended long ago. */
+/** Deletes jobs that ended long ago. */
 export async function deleteFinishedJobs(db: Db): Promise<void> {
   await db.raw(
     `DELETE FROM jobs WHERE state IN ('done', 'failed')
@@ -101,5 +101,5 @@ export async function deleteFinishedJobs(db: Db): Promise<void> {
 }
 
 function checkHeld(changed: number): void {
-  if (changed === 0) throw new JobGivenUp('Somebody else has taken the job over.');
+  if (changed === 0) throw new LeaseLost('Another process has claimed the job.');
 }

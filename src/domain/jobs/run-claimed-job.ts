@@ -4,7 +4,13 @@ import type { Db } from '../database/db.ts';
 import { LIMITS } from '../database/deadlines.ts';
 import type { JobRow } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
-import { type ClaimedJob, HopelessJob, JobGivenUp, type JobHandler } from './job.ts';
+import {
+  type ClaimedJob,
+  type JobHandler,
+  JobInterrupted,
+  LeaseLost,
+  PermanentJobError,
+} from './job.ts';
 import { extendClaim, finishJob, releaseJob, saveProgress } from './jobs-storage.ts';
 
 /** What running a claimed job needs. */
@@ -15,16 +21,16 @@ export interface JobRun {
     error(fields: object, message: string): void;
   };
   readonly leaseMs: number;
-  /** How long a job that failed once rests; longer after each further failure. */
+  /** How long a job waits after its first failure; twice as long after each further one. */
   readonly retryAfterMs: number;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
 }
 
-/** Failures in a row, a crash of the process among them, after which a job is given up. */
+/** Failures in a row, a crash of the process among them, after which a job fails for good. */
 const FAILURES_MAX = 5;
 
-/** Signs of life during one lease: two may get lost. */
+/** Heartbeats during one lease: two may get lost. */
 const BEATS_PER_LEASE = 3;
 
 /** Runs a job to its end, to its failure, or until the service stops. Never rejects. */
@@ -38,14 +44,14 @@ export async function runClaimedJob(run: JobRun, handler: JobHandler, row: JobRo
   };
   try {
     if (row.failures > FAILURES_MAX) {
-      throw new HopelessJob(row.error ?? 'The service ended each time it worked on this.');
+      throw new PermanentJobError(row.error ?? 'The service ended each time it worked on this.');
     }
     const signal = AbortSignal.any([run.stopping, lost.signal]);
     await handler.run(toClaimed(run, row, signal, noteSaved));
     await transaction(run.db, LIMITS.background, (tx) => finishJob(tx, row, null));
   } catch (error) {
-    await settleFailure(run, { ...row, failures }, handler, error).catch((cause: unknown) => {
-      // The claim runs out by itself, and the job is tried again.
+    await recordFailure(run, { ...row, failures }, handler, error).catch((cause: unknown) => {
+      // The lease expires by itself, and the job is retried.
       run.log.warn({ err: cause, jobId: row.id }, 'The end of a background job was not stored.');
     });
   } finally {
@@ -53,11 +59,11 @@ export async function runClaimedJob(run: JobRun, handler: JobHandler, row: JobRo
   }
 }
 
-/** Shows signs of life while the job runs; gives it up when it was taken away. */
+/** Sends heartbeats while the job runs; aborts it when the lease is lost. */
 function keepClaim({ db, leaseMs }: JobRun, row: JobRow, lost: AbortController): NodeJS.Timeout {
   const beats = setInterval(() => {
     extendClaim(db, row, leaseMs).catch((error: unknown) => {
-      if (error instanceof JobGivenUp) lost.abort();
+      if (error instanceof LeaseLost) lost.abort();
     });
   }, leaseMs / BEATS_PER_LEASE);
   return beats.unref();
@@ -87,22 +93,22 @@ function toClaimed(
   };
 }
 
-async function settleFailure(
+async function recordFailure(
   run: JobRun,
   row: JobRow,
   handler: JobHandler,
   error: unknown,
 ): Promise<void> {
   const { db, log } = run;
-  if (error instanceof JobGivenUp) {
+  if (error instanceof JobInterrupted) {
     await releaseJob(db, row, { afterMs: 0, error: null });
     return;
   }
-  const isHopeless = error instanceof HopelessJob || row.failures >= FAILURES_MAX;
+  const isPermanent = error instanceof PermanentJobError || row.failures >= FAILURES_MAX;
   const reason = describe(error);
-  if (isHopeless && !isOutage(error)) {
-    // What its owner has to mend is no fault of the service.
-    const level = error instanceof HopelessJob ? 'warn' : 'error';
+  if (isPermanent && !isOutage(error)) {
+    // What its owner has to fix is not a fault of the service.
+    const level = error instanceof PermanentJobError ? 'warn' : 'error';
     log[level]({ err: error, jobId: row.id, kind: row.kind }, 'A background job failed.');
     await transaction(db, LIMITS.background, async (tx) => {
       await finishJob(tx, row, reason);
@@ -110,14 +116,14 @@ async function settleFailure(
     });
     return;
   }
-  log.warn({ err: error, jobId: row.id, kind: row.kind }, 'A background job is tried again.');
+  log.warn({ err: error, jobId: row.id, kind: row.kind }, 'A background job will be retried.');
   const afterMs = run.retryAfterMs * 2 ** Math.max(0, row.failures - 1);
   await releaseJob(db, row, { afterMs, error: isOutage(error) ? null : reason });
 }
 
-/** The reason for people: what is meant for them as it is, anything else in general terms. */
+/** The reason for users: as it is if it was written for them, else in general terms. */
 function describe(error: unknown): string {
-  if (error instanceof HopelessJob) return error.message;
+  if (error instanceof PermanentJobError) return error.message;
   if (error instanceof Refusal) return error.detail;
   return 'An unexpected error occurred. The log of the service has its cause.';
 }

@@ -9,7 +9,7 @@ import { changeIdentities, type IdentityChanges } from './change-identities.ts';
 import { generateKey, hashKey, hintOfKey } from './keys.ts';
 import { raiseIdentityRevision } from './projects-writes.ts';
 
-/** A user has at most so many living keys. */
+/** A user has at most so many active keys. */
 const KEYS_PER_USER_MAX = 100;
 
 export interface NewPersonalApiKey {
@@ -72,7 +72,7 @@ export async function createOwnPersonalApiKey(
   });
 }
 
-/** Gives a living key of the caller's another label. */
+/** Changes the label of an active key of the caller. */
 export async function relabelPersonalApiKey(
   changes: IdentityChanges,
   userId: number,
@@ -88,7 +88,7 @@ export async function relabelPersonalApiKey(
   });
 }
 
-/** Revokes a living key of the caller's; this instance stops accepting it before the reply. */
+/** Revokes an active key of the caller's; this instance stops accepting it before the reply. */
 export async function revokeOwnPersonalApiKey(
   changes: IdentityChanges,
   userId: number,
@@ -109,7 +109,7 @@ export async function revokePersonalApiKey(db: Db, id: string): Promise<void> {
       .update({ revoked_at: tx.fn.now() })
       .returning('id');
     if (revoked.length === 0)
-      throw notFound(`There is no living personal API key with the id ${id}.`);
+      throw notFound(`There is no active personal API key with the id ${id}.`);
     await raiseIdentityRevision(tx);
   });
 }

@@ -20,12 +20,12 @@ export async function listPersonalApiKeys(db: Db): Promise<PersonalApiKey[]> {
   return selectKeys(db, {});
 }
 
-/** The living keys of a user, oldest first. */
+/** The active keys of a user, oldest first. */
 export async function listOwnPersonalApiKeys(db: Db, userId: number): Promise<PersonalApiKey[]> {
   return selectKeys(db, { user_id: userId, revoked_at: null });
 }
 
-/** A living key of a user, or undefined. */
+/** An active key of a user, or undefined. */
 export async function getPersonalApiKey(
   db: Db,
   userId: number,
@@ -77,7 +77,7 @@ interface CallerRow {
   member_project_ids: number[];
 }
 
-/** The holders of the living keys with these hashes, by hash; nothing for one that nobody holds. */
+/** The holders of the active keys with these hashes, by hash; nothing for one that nobody holds. */
 export async function findCallersByKeyHash(
   db: Db,
   hashes: readonly string[],

@@ -89,7 +89,7 @@ export async function removeMember(tx: Tx, user: User, projectId: number): Promi
   await raiseIdentityRevision(tx);
   const rows = await tx('project_memberships').where({ project_id: projectId });
   if (!rows.some((row) => row.user_id === user.id)) {
-    throw notFound(`${user.email} is no member of project ${projectId}.`);
+    throw notFound(`${user.email} is not a member of project ${projectId}.`);
   }
   if (rows.length === 1) {
     throw invalidField(

@@ -123,7 +123,7 @@ describe('a property filter that breaks a rule', () => {
   });
 
   it.each<[JsonValue]>([[5], [[1]], [[1, 2, 3]], [[2, 1]], [['a', 'b']], [null]])(
-    'is no range: %j',
+    'is not a range: %j',
     (value) => {
       expect(faultOf({ operator: 'between', value })?.code).toBe('invalid_value');
     },

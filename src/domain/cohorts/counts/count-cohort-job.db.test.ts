@@ -3,7 +3,7 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../../../test/disposable-database.ts';
-import { type ClaimedJob, HopelessJob, JobGivenUp } from '../../jobs/job.ts';
+import { type ClaimedJob, JobInterrupted, PermanentJobError } from '../../jobs/job.ts';
 import { claimJob } from '../../jobs/jobs-storage.ts';
 import { createProject } from '../../projects/projects-commands.ts';
 import { loadProject } from '../../snapshots/load-definitions.ts';
@@ -70,7 +70,7 @@ describe('the job that counts a cohort', () => {
   it('fails for good when counting takes too long, since it would the next time as well', async () => {
     await whilePersonsAreLocked(() =>
       expect(run(50)).rejects.toStrictEqual(
-        new HopelessJob('Counting this cohort takes too long.'),
+        new PermanentJobError('Counting this cohort takes too long.'),
       ),
     );
     await run(15_000);
@@ -78,9 +78,9 @@ describe('the job that counts a cohort', () => {
     expect(cohort).toEqual({ count: 0 });
   });
 
-  it('is given up, and not for good, when the service stops during a count', async () => {
+  it('is interrupted, and not failed for good, when the service stops during a count', async () => {
     await whilePersonsAreLocked(() =>
-      expect(run(60_000, AbortSignal.timeout(200))).rejects.toBeInstanceOf(JobGivenUp),
+      expect(run(60_000, AbortSignal.timeout(200))).rejects.toBeInstanceOf(JobInterrupted),
     );
   });
 });

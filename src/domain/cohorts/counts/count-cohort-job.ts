@@ -8,7 +8,7 @@ import { COHORT_COUNT_STATEMENT_MS, LIMITS } from '../../database/deadlines.ts';
 import { transaction } from '../../database/transaction.ts';
 import type { CompilePattern } from '../../evaluation/model/definitions.ts';
 import type { Snapshot } from '../../evaluation/model/snapshot.ts';
-import { checkNotStopped, HopelessJob, type JobHandler } from '../../jobs/job.ts';
+import { checkNotStopped, type JobHandler, PermanentJobError } from '../../jobs/job.ts';
 import { noteFailure, noteSuccess, requestCount } from '../cohorts-writes.ts';
 
 /** What jobs about cohorts need. */
@@ -46,11 +46,11 @@ export function createCountCohortJob(context: CohortJobsContext): JobHandler {
       } catch (error) {
         checkNotStopped(job);
         if (error instanceof UncountableFilters) {
-          throw new HopelessJob('The filters of this cohort cannot be evaluated.');
+          throw new PermanentJobError('The filters of this cohort cannot be evaluated.');
         }
         // Tried again, it would take as long, and hold up every other job all the time.
         if (error instanceof Refusal && isStatementTimeout(error.cause)) {
-          throw new HopelessJob('Counting this cohort takes too long.');
+          throw new PermanentJobError('Counting this cohort takes too long.');
         }
         throw error;
       }

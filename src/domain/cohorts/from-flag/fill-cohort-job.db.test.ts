@@ -4,7 +4,7 @@ import {
   type DisposableDatabase,
 } from '../../../../test/disposable-database.ts';
 import type { JsonObject } from '../../common/json.ts';
-import { type ClaimedJob, JobGivenUp } from '../../jobs/job.ts';
+import { type ClaimedJob, LeaseLost } from '../../jobs/job.ts';
 import { createProject } from '../../projects/projects-commands.ts';
 import { raiseProjectRevision } from '../../projects/projects-writes.ts';
 import { loadProject } from '../../snapshots/load-definitions.ts';
@@ -73,7 +73,7 @@ async function run({ at = '2026-01-10', crashAfter = Number.POSITIVE_INFINITY } 
     signal: new AbortController().signal,
     save: async (next, work) => {
       saves += 1;
-      if (saves > crashAfter) throw new JobGivenUp('The process died.');
+      if (saves > crashAfter) throw new LeaseLost('The process died.');
       const result = await db.transaction(work);
       progress = next;
       return result;
@@ -88,7 +88,7 @@ async function run({ at = '2026-01-10', crashAfter = Number.POSITIVE_INFINITY } 
       (await loadProject(db, id, compilePattern, () => new Date()))?.snapshot,
   });
   const dies = crashAfter !== Number.POSITIVE_INFINITY;
-  if (dies) await expect(handler.run(job)).rejects.toBeInstanceOf(JobGivenUp);
+  if (dies) await expect(handler.run(job)).rejects.toBeInstanceOf(LeaseLost);
   else await handler.run(job);
 }
 

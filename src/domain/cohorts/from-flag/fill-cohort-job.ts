@@ -3,7 +3,12 @@ import type { JsonObject } from '../../common/json.ts';
 import { evaluateFlags } from '../../evaluation/match/evaluate-flags.ts';
 import type { EvaluationContext } from '../../evaluation/model/context.ts';
 import type { PreparedFlag, Snapshot } from '../../evaluation/model/snapshot.ts';
-import { type ClaimedJob, checkNotStopped, HopelessJob, type JobHandler } from '../../jobs/job.ts';
+import {
+  type ClaimedJob,
+  checkNotStopped,
+  type JobHandler,
+  PermanentJobError,
+} from '../../jobs/job.ts';
 import { lockPersons } from '../../persons/write/persons-writes.ts';
 import { listCohortIdsAbove } from '../cohorts-queries.ts';
 import { noteFailure, noteSuccess, requestCount } from '../cohorts-writes.ts';
@@ -47,9 +52,9 @@ export function createFillCohortJob(
 
 function findFlag(snapshot: Snapshot, { payload }: ClaimedJob): PreparedFlag {
   const flag = snapshot.flagsById.get(Number(payload.flag_id));
-  if (flag === undefined) throw new HopelessJob('The feature flag has been deleted.');
-  if (flag.settledBy !== null || flag.isCyclic) {
-    throw new HopelessJob('The feature flag cannot be evaluated: its filters are not valid.');
+  if (flag === undefined) throw new PermanentJobError('The feature flag has been deleted.');
+  if (flag.preparationFailure !== null || flag.isCyclic) {
+    throw new PermanentJobError('The feature flag cannot be evaluated: its filters are not valid.');
   }
   return flag;
 }
@@ -130,7 +135,7 @@ function isEnabled(
   const { outcomes } = evaluateFlags(snapshot, toContext(person), { flagKeys: [flag.key], now });
   const outcome = outcomes.find((each) => each.flag.id === flag.id);
   if (outcome?.failed === true) {
-    throw new HopelessJob(`The feature flag cannot be evaluated: ${outcome.description}.`);
+    throw new PermanentJobError(`The feature flag cannot be evaluated: ${outcome.description}.`);
   }
   return outcome?.enabled === true;
 }

@@ -5,11 +5,7 @@ export const LANES = 4;
 /** Bytes of one SHA-1 block. */
 export const BLOCK_BYTES = 64;
 
-/**
- * A record describes four prefixes: their words, lane beside lane (16 vectors, bytes of a word in
- * descending order), then their lengths (one vector). Digests are left behind it: two vectors,
- * with the first and the second 32 bits.
- */
+/** Where the parts of a record are, and how long it is; `sha1-lanes.ts` has a drawing. */
 export const RECORD = { lengths: 256, digests: 272, bytes: 304 } as const;
 
 const WORDS = 16;

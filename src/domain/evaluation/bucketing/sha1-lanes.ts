@@ -7,14 +7,48 @@ export const PREFIX_BYTES_MAX = BLOCK_BYTES;
 /** What fits into two blocks beside the closing bit and the 64-bit length. */
 export const TEXT_BYTES_MAX = 2 * BLOCK_BYTES - 9;
 
+/**
+ * The memory, in bytes:
+ *
+ *     0      zeros, 256: what prefixes have of a second block
+ *     256    8 suffix places of 192, 4 for each salt
+ *     1792   4096 records of 304
+ *
+ * A record holds four prefixes, one in each 32-bit lane of a 128-bit vector. A word of a prefix is
+ * stored as a number, so that its first byte is at the highest of four addresses:
+ *
+ *            lane 0    lane 1    lane 2    lane 3
+ *     +0     word 0    word 0    word 0    word 0      16 vectors: the first block
+ *     +16    word 1    word 1    word 1    word 1
+ *     ...
+ *     +240   word 15   word 15   word 15   word 15
+ *     +256   length    length    length    length      of the prefixes
+ *     +272   bits of digests, the first 32
+ *     +288   bits of digests, the next 32
+ *
+ * A suffix place holds the identifier, the salt and the closing bit *backwards* from its byte 127,
+ * between zeros:
+ *
+ *     +0 ... 0 | 0x80 | salt, identifier | 0 ... +191
+ *                last byte      first byte ^ +127
+ *
+ * So word w of a text is the word of its prefix, OR the four bytes of the suffix place that begin
+ * `4 * w + 3 - length` below its first byte, where `length` is the prefix's: whatever the alignment,
+ * and without shifting. Word 0 of `ab.u1`, where the prefix is `ab.` and the suffix `u1`:
+ *
+ *     address        low         high
+ *     prefix          0   .   b   a      stored as a number: a b . 0
+ *     suffix + 0..3   u   0   0   0      loaded as a number: 0 0 0 u
+ *     OR                                                    a b . u
+ */
 const ZEROS_ADDRESS = 0;
 const SUFFIXES_ADDRESS = ZEROS_ADDRESS + RECORD.lengths;
-/** Suffixes lie backwards: zeros below for a text of two blocks, above for the longest prefix. */
 const SUFFIX_BYTES = 3 * BLOCK_BYTES;
+/** Below it there are zeros for a text of two blocks, above it for the longest prefix. */
 const SUFFIX_START = 2 * BLOCK_BYTES - 1;
 const SUFFIX_PLACES = 8;
 const RECORDS_ADDRESS = SUFFIXES_ADDRESS + SUFFIX_PLACES * SUFFIX_BYTES;
-/** Room for the records of 16,384 prefixes: about 1 MB, of which only what is used is taken. */
+/** Room for the records of 16,384 prefixes: about 1.2 MB, of which only what is used is taken. */
 const RECORD_PLACES = 4096;
 const PAGE_BYTES = 65_536;
 const PAGES = Math.ceil((RECORDS_ADDRESS + RECORD_PLACES * RECORD.bytes) / PAGE_BYTES);
@@ -134,7 +168,7 @@ export class Sha1Lanes {
     return places.find(identifier) ?? this.#loadSuffix(places.takeOldest(), identifier, salt);
   }
 
-  /** Texts are written backwards, see `emitSha1Lanes`. */
+  /** Texts are written backwards: see the drawing of the memory. */
   #loadSuffix(suffix: Suffix, identifier: string, salt: Salt): Suffix {
     const start = suffix.address;
     this.#bytes.fill(0, start - SUFFIX_START, start + 1);

@@ -237,7 +237,7 @@ describe('conditions', () => {
       0,
     ]);
     expect(evaluateOne({ filters: { groups } }, context).enabled).toBe(true);
-    // A property miss is no rollout miss.
+    // A property miss is not a rollout miss.
     expect(evaluateOne({ filters: { early_exit: true, groups } }).enabled).toBe(true);
   });
 });

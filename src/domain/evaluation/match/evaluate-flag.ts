@@ -4,21 +4,21 @@ import type { Outcome, PreparedCondition, PreparedFlag } from '../model/snapshot
 import { matchCondition } from './match-condition.ts';
 import { MISS, type RequestView, UNAVAILABLE, UNKNOWN } from './request-view.ts';
 
-/** Reasons for no match, weakest first; of equals the later condition's is kept. */
+/** Why no condition matched, least specific first; of two equal ranks the later condition counts. */
 const NO_GROUP_TYPE = 1;
 const NO_MATCH = 2;
 const OUT_OF_ROLLOUT = 3;
 
 /**
- * The outcome of one flag: settled at preparation, then enrollment, holdout, and the conditions in
- * stored order, first match first. Where something could not be known (stored data unavailable, a
+ * The outcome of one flag. The first of these that applies decides: a failure at preparation,
+ * enrollment, the holdout, the conditions in their stored order. Where something could not be known (stored data unavailable, a
  * failed dependency) the flag only fails if its value could differ.
  */
 export function evaluateFlag(flag: PreparedFlag, view: RequestView): Outcome {
-  if (flag.settledBy !== null) {
-    return flag.settledBy === 'missing_dependency'
+  if (flag.preparationFailure !== null) {
+    return flag.preparationFailure === 'missing_dependency'
       ? flag.outcomes.missingDependency()
-      : flag.outcomes.failed(flag.settledBy);
+      : flag.outcomes.failed(flag.preparationFailure);
   }
   const { enrollmentKey, holdout } = flag.rules;
   if (enrollmentKey !== null) {
@@ -47,7 +47,7 @@ function evaluateConditions(flag: PreparedFlag, view: RequestView): Outcome {
   let rank = NO_GROUP_TYPE;
   let rankedIndex: number | null = null;
   let hasSkippedGroup = false;
-  // What an unknown condition would have answered, had it matched.
+  // The outcome of a condition of which it is unknown whether it matches, if it does.
   let possible: Outcome | null = null;
   let doubtCause: FailureCode = 'database_unavailable';
   for (const condition of conditions) {
@@ -65,7 +65,7 @@ function evaluateConditions(flag: PreparedFlag, view: RequestView): Outcome {
         if (drawn === null) return flag.outcomes.failed('database_unavailable');
         if (!drawn.enabled) candidate = OUT_OF_ROLLOUT;
         if (drawn.enabled || hasEarlyExit) {
-          if (verdict !== UNKNOWN) return settle(drawn, possible, doubtCause);
+          if (verdict !== UNKNOWN) return resolveDoubt(drawn, possible, doubtCause);
           if (possible === null) doubtCause = view.doubtCause;
           else if (!isSameValue(possible, drawn)) return flag.outcomes.failed(doubtCause);
           possible = drawn;
@@ -77,11 +77,11 @@ function evaluateConditions(flag: PreparedFlag, view: RequestView): Outcome {
       rankedIndex = condition.index;
     }
   }
-  return settle(describeMiss(flag, rank, rankedIndex, hasSkippedGroup), possible, doubtCause);
+  return resolveDoubt(describeMiss(flag, rank, rankedIndex, hasSkippedGroup), possible, doubtCause);
 }
 
 /** The certain answer, unless something unknown could have answered differently before it. */
-function settle(answer: Outcome, possible: Outcome | null, cause: FailureCode): Outcome {
+function resolveDoubt(answer: Outcome, possible: Outcome | null, cause: FailureCode): Outcome {
   if (possible === null || isSameValue(possible, answer)) return answer;
   return answer.flag.outcomes.failed(cause);
 }
@@ -148,7 +148,7 @@ function conditionIdentifier(
 function requestIdentifier(flag: PreparedFlag, view: RequestView): string {
   const { distinctId, deviceId, anonDistinctId } = view.context;
   if (flag.isDeviceBucketed && deviceId) return deviceId;
-  // An empty anonymous id is none.
+  // An empty anonymous id counts as absent.
   if (flag.isContinuityEffective && anonDistinctId) return anonDistinctId;
   return distinctId;
 }

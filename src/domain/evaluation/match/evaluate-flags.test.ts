@@ -52,7 +52,7 @@ describe('a flag that depends on another', () => {
     expect(evaluateProject({ flags }).outcomes.f2?.enabled).toBe(expected);
   });
 
-  it('never matches under another operator, or by a key that is no id', () => {
+  it('never matches under another operator, or by a key that is not an id', () => {
     const flags = [
       flagOf(1, []),
       flagOf(2, [dependsOn(1, true, 'exact')]),

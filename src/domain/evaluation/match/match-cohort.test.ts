@@ -155,7 +155,7 @@ describe('an old cohort with groups only', () => {
     ['a group without properties never matches', [{}], {}, false],
     ['negation counts', [{ properties: [{ ...PRO, negation: true }] }], { plan: 'free' }, true],
     ['no groups, no members', [], {}, false],
-    ['what is no list has no members', 'x', {}, false],
+    ['what is not a list has no members', 'x', {}, false],
   ])('%s', (_, groups, person, expected) => {
     expect(evaluateCohort(old(groups), person).enabled).toBe(expected);
     expect(evaluateCohort(old(groups, {}), person).enabled).toBe(expected);

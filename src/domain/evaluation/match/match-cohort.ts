@@ -14,7 +14,7 @@ import {
 export function matchCohort(cohortId: number, view: RequestView): Verdict {
   const known = view.cohortVerdicts.get(cohortId);
   if (known !== undefined) {
-    // Only missing stored data leaves a cohort open.
+    // Membership is unknown only where stored data is missing.
     return known === UNKNOWN ? view.doubt('database_unavailable') : known;
   }
   const verdict = decide(cohortId, view);
@@ -47,7 +47,7 @@ function matchPositive(node: CohortNode, view: RequestView): Verdict {
   }
 }
 
-/** AND or OR of the children; one decisive child settles it even when others are unknown. */
+/** AND or OR of the children; one decisive child is enough, even when others are unknown. */
 function matchGroup(children: readonly CohortNode[], isAny: boolean, view: RequestView): Verdict {
   const decisive = isAny ? MATCH : MISS;
   let isOpen = false;

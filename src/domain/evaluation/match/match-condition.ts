@@ -17,8 +17,8 @@ import {
 } from './request-view.ts';
 
 /**
- * Whether all filters of a condition match; stops at the first miss, and goes on past unknowns
- * because a later miss settles them. `view.failure` is set when a filter fails the whole flag.
+ * Whether all filters of a condition match. Stops at the first miss, but not at an unknown: a later
+ * miss outweighs it. `view.failure` is set when a filter fails the whole flag.
  */
 export function matchCondition(condition: PreparedCondition, view: RequestView): Verdict {
   let isOpen = false;

@@ -69,7 +69,7 @@ describe('stored data that an evaluation needs', () => {
     expect(needsOf(flag, { personProperties: { created_at: 'x' } })?.person).toBe(true);
   });
 
-  it('is the person for an enrollment that the request does not settle', () => {
+  it('is the person for an enrollment that the request does not decide', () => {
     const flag = flagWith([PRO], {}, { feature_enrollment: true });
     expect(needsOf(flag, { personProperties: { plan: 'x' } })?.person).toBe(true);
     expect(needsOf(flag, { personProperties: { '$feature_enrollment/a-flag': true } })).toBeNull();
@@ -175,7 +175,7 @@ describe('stored data that an evaluation needs', () => {
     expect(needsOf(flags, {}, {}, { flagKeys: ['a-flag'] })?.person).toBe(true);
   });
 
-  it('is none for flags that are settled anyway', () => {
+  it('is none for flags that are decided anyway', () => {
     const dependency = { key: '404', type: 'flag', operator: 'flag_evaluates_to', value: true };
     expect(needsOf(flagWith([PRO, dependency]))).toBeNull();
     expect(needsOf(flagWith([PRO], {}, { version: 2 }))).toBeNull();

@@ -22,8 +22,8 @@ interface NeedsSoFar {
 }
 
 /**
- * What is stored and could change the answer of a selected flag, given what the request itself
- * says; null when nothing could, so that no database round trip is needed.
+ * The stored data that could change the answer of a selected flag, given the request; null when
+ * none could, so that no round trip to the database is needed.
  */
 export function storedDataNeeds(
   snapshot: Snapshot,
@@ -39,7 +39,7 @@ export function storedDataNeeds(
   };
   for (const flag of selectFlags(snapshot, options.flagKeys)) {
     const isIndependent = flag.readsNothingStored && !flag.needsHashKeyOverride;
-    if (isIndependent || flag.isCyclic || flag.settledBy !== null) continue;
+    if (isIndependent || flag.isCyclic || flag.preparationFailure !== null) continue;
     if (isFilteredOut(flag, context, options.surveyFlagsOnly === true)) continue;
     addFlagNeeds(needs, flag, snapshot, context);
   }
@@ -57,7 +57,7 @@ export function storedDataNeeds(
   };
 }
 
-/** Whether the request says all that any flag reads. Servers often send every property they have. */
+/** Whether the request has every property that flags read. Servers often send every property they have. */
 function isToldByRequest(
   { personKeysRead }: Snapshot,
   { personProperties }: EvaluationContext,
@@ -75,7 +75,7 @@ function addFlagNeeds(
 ): void {
   const { enrollmentKey, conditions } = flag.rules;
   if (enrollmentKey !== null) {
-    // Enrolled or not, a request that says so settles the flag.
+    // Enrolled or not, a request that says so decides the flag.
     if (Object.hasOwn(context.personProperties, enrollmentKey)) return;
     needs.person = true;
   }

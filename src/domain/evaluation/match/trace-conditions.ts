@@ -19,10 +19,10 @@ import {
   type Verdict,
 } from './request-view.ts';
 
-/** What a filter or all filters of a condition came to. */
+/** The result of a filter, or of all filters of a condition. */
 export type TracedVerdict = 'matched' | 'missed' | 'unknown';
 
-/** What became of one property filter. */
+/** The result of one property filter. */
 export interface PropertyTrace {
   /** The filter as it is stored. */
   readonly property: JsonObject;
@@ -31,7 +31,7 @@ export interface PropertyTrace {
   readonly verdict: TracedVerdict;
 }
 
-/** What became of one condition. */
+/** The result of one condition. */
 export interface ConditionTrace {
   readonly index: number;
   /** Whether this condition decided the flag. */
@@ -44,9 +44,9 @@ export interface ConditionTrace {
 }
 
 /**
- * What became of each condition of the flags that were evaluated, by flag id. This looks at every
+ * The result of each condition of the flags that were evaluated, by flag id. This looks at every
  * condition and filter again, by the same rules: evaluation itself stops as early as it can and
- * keeps no notes. The context is the one that was evaluated.
+ * records nothing. The context is the one that was evaluated.
  */
 export function traceConditions(
   snapshot: Snapshot,
@@ -89,7 +89,7 @@ function traceCondition(
 function withOnly(flag: PreparedFlag, condition: PreparedCondition): PreparedFlag {
   return {
     ...flag,
-    settledBy: null,
+    preparationFailure: null,
     rules: { ...flag.rules, enrollmentKey: null, holdout: null, conditions: [condition] },
   };
 }

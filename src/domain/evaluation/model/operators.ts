@@ -62,7 +62,7 @@ export const OPERATORS = {
   between: { test: 'between', negates: false, value: 'range', inSql: true },
   not_between: { test: 'between', negates: true, value: 'range', inSql: true },
   semver_eq: { test: 'semver_eq', negates: false, value: 'version', inSql: false },
-  // A test of its own and no negation: what is no version, or missing, does not match either.
+  // A test of its own and no negation: what is not a version, or is missing, does not match either.
   semver_neq: { test: 'semver_neq', negates: false, value: 'version', inSql: false },
   semver_gt: { test: 'semver_gt', negates: false, value: 'version', inSql: false },
   semver_gte: { test: 'semver_gte', negates: false, value: 'version', inSql: false },

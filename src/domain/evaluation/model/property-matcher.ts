@@ -5,6 +5,6 @@ import type { DateClock } from '../values/relative-date.ts';
 export interface PropertyMatcher {
   /** The answer when the property is not there. */
   readonly whenMissing: boolean;
-  /** The answer for a property that is there; an incomparable value is no match. */
+  /** The answer for a property that is there; a value that cannot be compared does not match. */
   matches(value: JsonValue, clock: DateClock): boolean;
 }

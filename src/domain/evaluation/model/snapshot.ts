@@ -215,8 +215,8 @@ export interface PreparedFlag {
   readonly isCyclic: boolean;
   /** Other flags read this one's outcome. */
   readonly informsDependents: boolean;
-  /** Why the answer does not depend on the request; null = it does. */
-  readonly settledBy: 'flag_data_parsing_error' | 'missing_dependency' | null;
+  /** Why the flag fails for every request; null = it can be evaluated. */
+  readonly preparationFailure: 'flag_data_parsing_error' | 'missing_dependency' | null;
   readonly rules: PreparedRules;
   readonly isDeviceBucketed: boolean;
   /** Experience continuity is on and at least one person condition is bucketed by distinct id. */

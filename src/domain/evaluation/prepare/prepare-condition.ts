@@ -85,7 +85,7 @@ export function preparePersonFilter(
   return made;
 }
 
-/** Whether a value has a JSON text of its own, which can be taken without fear of its depth. */
+/** Whether a value is so shallow that its JSON can be written without overflowing the stack. */
 function isPlain(value: JsonValue | undefined): boolean {
   if (Array.isArray(value)) return value.every((element) => typeof element === 'string');
   return typeof value === 'number' ? Number.isFinite(value) : typeof value !== 'object';
@@ -142,7 +142,7 @@ function prepareGroupFilter(
   return { kind: 'group', groupTypeIndex, key: parsed.key, comparison, matcher };
 }
 
-/** The id of the flag that a filter refers to; null when it refers to none. */
+/** The id of the flag that a filter refers to; null when it does not refer to a flag. */
 export function readDependencyId(parsed: ParsedFilter): number | null {
   if (parsed.type !== 'flag' || !/^[0-9]{1,15}$/.test(parsed.key)) return null;
   return Number(parsed.key);

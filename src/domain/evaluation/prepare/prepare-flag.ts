@@ -39,7 +39,7 @@ export function prepareFlag(
   rules: PreparedRules | null,
   place: FlagPlace,
 ): PreparedFlag {
-  return new Flag(definition, rules ?? NO_RULES, place, findSettlement(rules, place));
+  return new Flag(definition, rules ?? NO_RULES, place, findPreparationFailure(rules, place));
 }
 
 /** A class, so that all fields lie in the object itself; first those that each evaluation reads. */
@@ -51,7 +51,7 @@ class Flag implements PreparedFlag {
   readonly isDeviceBucketed: boolean;
   readonly isContinuityEffective: boolean;
   readonly runtime: FlagRuntime;
-  readonly settledBy: PreparedFlag['settledBy'];
+  readonly preparationFailure: PreparedFlag['preparationFailure'];
   readonly rules: PreparedRules;
   readonly outcomes: OutcomeTable;
   readonly evaluationContexts: readonly string[];
@@ -70,7 +70,7 @@ class Flag implements PreparedFlag {
     definition: FlagDefinition,
     rules: PreparedRules,
     place: FlagPlace,
-    settledBy: PreparedFlag['settledBy'],
+    preparationFailure: PreparedFlag['preparationFailure'],
   ) {
     const bucketing = describeBucketing(definition, rules);
     this.isActive = definition.active;
@@ -80,7 +80,7 @@ class Flag implements PreparedFlag {
     this.isDeviceBucketed = bucketing.isDeviceBucketed;
     this.isContinuityEffective = bucketing.isContinuityEffective;
     this.runtime = readRuntime(definition.evaluationRuntime);
-    this.settledBy = settledBy;
+    this.preparationFailure = preparationFailure;
     this.rules = rules;
     this.outcomes = new OutcomeTable(this, rules);
     this.evaluationContexts = definition.evaluationContexts;
@@ -97,7 +97,10 @@ class Flag implements PreparedFlag {
   }
 }
 
-function findSettlement(rules: PreparedRules | null, place: FlagPlace): PreparedFlag['settledBy'] {
+function findPreparationFailure(
+  rules: PreparedRules | null,
+  place: FlagPlace,
+): PreparedFlag['preparationFailure'] {
   if (rules === null) return 'flag_data_parsing_error';
   return place.isMissingDependency ? 'missing_dependency' : null;
 }

@@ -22,7 +22,7 @@ interface FlagTools extends PersonFilterTools {
 
 /**
  * Prepares a project's definitions for evaluation: everything that does not depend on a request is
- * done here, once. Never throws for what is stored: a flag whose filters cannot be read is prepared
+ * done here, once. Never throws, whatever is stored: a flag whose filters cannot be read is prepared
  * as failed.
  */
 export function prepareSnapshot(

@@ -124,7 +124,7 @@ export function createNumberMatcher(
 }
 
 /**
- * `between` and `not_between`: both bounds inclusive. What is no number is out of range; NaN
+ * `between` and `not_between`: both bounds inclusive. What is not a number is out of range; NaN
  * matches neither; bounds that are not two ordered numbers match nothing, not even a missing key.
  */
 export function createBetweenMatcher(value: JsonValue, isNegated: boolean): PropertyMatcher {

@@ -55,14 +55,14 @@ export function parseDate(text: string, wallClock: WallClock): DateBound | null 
   return null;
 }
 
-/** The instant (ms since epoch) that a property stands for; null when it is no date. */
+/** The instant (ms since epoch) that a property stands for; null when it is not a date. */
 export function readInstant(value: JsonValue, clock: DateClock): number | null {
   if (typeof value === 'number') return toInstant(toBound(value * 1000), clock);
   if (typeof value !== 'string') return null;
   return toInstant(parseDate(value, clock.wallClock), clock);
 }
 
-/** The instant (ms since epoch) of a bound in one request; null when there is none. */
+/** The instant (ms since epoch) of a bound in one request; null without a bound. */
 export function toInstant(bound: DateBound | null, clock: DateClock): number | null {
   if (bound === null) return null;
   return 'instantMs' in bound ? bound.instantMs : resolveRelativeDate(bound.relative, clock);

@@ -19,7 +19,7 @@ export interface DateClock {
   readonly resolved: Map<string, number | null>;
 }
 
-/** Reads a relative date such as `-30d`; null when the text is none. */
+/** Reads a relative date such as `-30d`; null for any other text. */
 export function parseRelativeDate(text: string): RelativeDate | null {
   const found = GRAMMAR.exec(text);
   if (found === null) return null;

@@ -14,7 +14,7 @@ const DIGITS = /^[0-9]+$/;
 
 /**
  * Reads a version leniently at the edges (spaces, one leading `v`, fewer than three numbers,
- * leading zeros) and strictly otherwise; null when it is none.
+ * leading zeros) and strictly otherwise; null when it is not a version.
  */
 export function parseVersion(text: string): Version | null {
   const trimmed = text.trim();

@@ -32,7 +32,7 @@ function listOf(items: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue> {
   );
 }
 
-/** An object with some of these keys, now and then something that is no object. */
+/** An object with some of these keys, now and then something that is not an object. */
 function objectOf(keys: Record<string, fc.Arbitrary<JsonValue>>): fc.Arbitrary<JsonValue> {
   return fc.oneof(
     { weight: 9, arbitrary: fc.record(keys, { requiredKeys: [] }).map(dropAbsent) },

@@ -47,7 +47,7 @@ const PINS_VARIANT = `(
 )`;
 
 /** Everybody gets the same value. */
-const IS_SETTLED = `
+const IS_CONSTANT = `
   CASE WHEN ${HAS_VARIANTS}
   THEN EXISTS (
     SELECT FROM (${FULL_CONDITION}) AS full_condition
@@ -67,6 +67,6 @@ const IS_SETTLED = `
 export const IS_STALE = `(
   active AND NOT deleted AND CASE
     WHEN last_called_at IS NOT NULL THEN last_called_at < ?
-    ELSE created_at < ? AND ${IS_SETTLED}
+    ELSE created_at < ? AND ${IS_CONSTANT}
   END
 )`;

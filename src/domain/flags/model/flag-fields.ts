@@ -34,8 +34,9 @@ function field<Column extends keyof FeatureFlagRow, Kind extends Partial<FlagFie
 
 /**
  * The fields of a flag. The types of flags and of inputs, the mapping to columns, the fields of the
- * activity log and of versions and the comparison of conflicting edits follow from this table; what
- * reads a row does not compile without all of it. The body that clients get and send is in `handlers/feature-flags/flag-body.ts`.
+ * activity log and of versions and the comparison of conflicting edits follow from this table, and
+ * `toFlag` does not compile unless it reads every field. The bodies that clients get and send are in
+ * `handlers/feature-flags/flag-body.ts`.
  */
 export const FLAG_FIELDS = {
   id: field('id', INTERNAL),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.ts';
 import type { FeatureFlag } from './flag-fields.ts';
-import { findSettledValue } from './rollout.ts';
+import { findConstantValue } from './rollout.ts';
 
 export type FlagStatus = 'active' | 'stale' | 'deleted';
 
@@ -31,9 +31,9 @@ export function reportFlagStatus(flag: FeatureFlag, now: Date): FlagStatusReport
   if (flag.deleted) return finding('deleted', 'Flag has been deleted');
   if (!flag.active) return finding('active', 'Flag is disabled (not evaluated for staleness)');
   if (flag.lastCalledAt !== null) return judgeLastCall(flag.lastCalledAt, now);
-  const settled = describeSettledValue(flag.filters);
-  if (settled !== null && flag.createdAt < staleSince(now)) {
-    return { status: 'stale', reason: settled, isReasonRollout: true };
+  const reason = describeConstantValue(flag.filters);
+  if (reason !== null && flag.createdAt < staleSince(now)) {
+    return { status: 'stale', reason, isReasonRollout: true };
   }
   return finding('active', 'Flag has no usage data yet');
 }
@@ -53,10 +53,10 @@ function finding(status: FlagStatus, reason: string): FlagStatusReport {
 }
 
 /** The value that everybody gets, in words; null when it may differ. */
-function describeSettledValue(filters: JsonObject): string | null {
-  const settled = findSettledValue(filters);
-  if (settled === null) return null;
-  return typeof settled === 'string'
-    ? `This flag will always use the variant "${settled}"`
-    : `This boolean flag will always evaluate to "${settled}"`;
+function describeConstantValue(filters: JsonObject): string | null {
+  const value = findConstantValue(filters);
+  if (value === null) return null;
+  return typeof value === 'string'
+    ? `This flag will always use the variant "${value}"`
+    : `This boolean flag will always evaluate to "${value}"`;
 }

@@ -10,19 +10,19 @@ export interface DescribedFlag {
   readonly lastModifiedBy: User | null;
 }
 
-/** The conditions of a flag's filters; what is no object is left out. */
+/** The conditions of a flag's filters; whatever is not an object is left out. */
 export function conditionsOf(filters: JsonObject): JsonObject[] {
   return Array.isArray(filters.groups) ? filters.groups.filter(isJsonObject) : [];
 }
 
-/** The variants of a flag's filters; what is no object is left out. */
+/** The variants of a flag's filters; whatever is not an object is left out. */
 export function variantsOf(filters: JsonObject): JsonObject[] {
   const multivariate = filters.multivariate;
   if (!isJsonObject(multivariate) || !Array.isArray(multivariate.variants)) return [];
   return multivariate.variants.filter(isJsonObject);
 }
 
-/** The property filters of a condition; what is no object is left out. */
+/** The property filters of a condition; whatever is not an object is left out. */
 export function propertiesOf(condition: JsonObject): JsonObject[] {
   return Array.isArray(condition.properties) ? condition.properties.filter(isJsonObject) : [];
 }

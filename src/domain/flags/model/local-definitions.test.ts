@@ -162,7 +162,7 @@ describe('cohorts', () => {
     ],
     ['it asks for any of several filters', on(inCohort(1)), [person('a'), person('b')], 'OR'],
     ['a filter is negated', on(inCohort(1)), [person('a', { negation: true })], 'AND'],
-    ['a filter is no person filter', on(inCohort(1)), [inCohort(2)], 'AND'],
+    ['a filter is not a person filter', on(inCohort(1)), [inCohort(2)], 'AND'],
     ['it is empty', on(inCohort(1)), [], 'AND'],
   ])('stay as they are when %s', (_name, filters, values, type) => {
     const cohorts = [aDynamicCohort(1, values, type), aDynamicCohort(2, [person('c')])];

@@ -21,9 +21,9 @@ export interface RolloutStage {
 /** How far the filters roll a flag out. */
 export function measureRollout(filters: JsonObject): Rollout {
   const conditions = conditionsOf(filters);
-  const settled = findSettledValue(filters);
+  const constant = findConstantValue(filters);
   return {
-    isEffectivelyFull: settled !== null && settled !== false,
+    isEffectivelyFull: constant !== null && constant !== false,
     hasTargetingConditions: conditions.some((condition) => propertiesOf(condition).length > 0),
     maxPercentage: conditions.reduce((highest, each) => Math.max(highest, percentageOf(each)), 0),
     isMultivariate: variantsOf(filters).length > 0,
@@ -41,30 +41,30 @@ export function stageRollout({ filters, active }: FeatureFlag): RolloutStage {
     return { state: 'not_rolled_out', activeVariant: null };
   }
   const full = conditions.find((each) => !isTargeted(each) && percentageOf(each) === 100);
-  const value = full === undefined ? null : settledBy(full, filters);
+  const value = full === undefined ? null : valueForAll(full, filters);
   if (value === null) return { state: 'partial', activeVariant: null };
   return { state: 'fully_rolled_out', activeVariant: value === true ? null : value };
 }
 
 /**
  * The value that everybody gets: a variant or whether the flag is on; null when it may differ. Only
- * a condition that states 100 percent settles it.
+ * a condition that states 100 percent makes sure of it.
  */
-export function findSettledValue(filters: JsonObject): string | boolean | null {
+export function findConstantValue(filters: JsonObject): string | boolean | null {
   const conditions = conditionsOf(filters);
   // A boolean flag without conditions reaches nobody, and so gives everybody the same value, too.
   if (conditions.length === 0) return variantsOf(filters).length === 0 ? false : null;
   const full = conditions.find((each) => !isTargeted(each) && each.rollout_percentage === 100);
-  return full === undefined ? null : settledBy(full, filters);
+  return full === undefined ? null : valueForAll(full, filters);
 }
 
 /** What a condition that lets everybody in gives to all of them; null when that differs. */
-function settledBy(full: JsonObject, filters: JsonObject): string | true | null {
+function valueForAll(full: JsonObject, filters: JsonObject): string | true | null {
   const variants = variantsOf(filters);
   if (variants.length === 0) return true;
   if (typeof full.variant === 'string' && full.variant !== '') return full.variant;
-  const settled = variants.find((variant) => variant.rollout_percentage === 100)?.key;
-  return typeof settled === 'string' ? settled : null;
+  const key = variants.find((variant) => variant.rollout_percentage === 100)?.key;
+  return typeof key === 'string' ? key : null;
 }
 
 function isTargeted(condition: JsonObject): boolean {

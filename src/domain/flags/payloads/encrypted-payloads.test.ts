@@ -74,7 +74,7 @@ describe('sealPayloads', () => {
     expect(CIPHER.decrypt(sealed.blue)).toBe('"b"');
   });
 
-  it('encrypts what is no text as its JSON', () => {
+  it('encrypts what is not text as its JSON', () => {
     expect(CIPHER.decrypt(seal({ true: { a: [1] } }).true)).toBe('{"a":[1]}');
   });
 
@@ -135,7 +135,7 @@ describe('sealPayloads', () => {
     ['without a payload', {}, {}, CIPHER, /An encrypted payload is required/],
     ['with a marker for nothing', { true: REDACTED_PAYLOAD }, {}, CIPHER, /payload is required/],
     [
-      'for a flag that is no remote configuration',
+      'for a flag that is not a remote configuration',
       { true: '1' },
       { isRemoteConfiguration: false },
       CIPHER,

@@ -82,7 +82,7 @@ describe('filters that break a rule', () => {
       'multivariate.variants[0].key: Only letters, numbers, hyphens (-), underscores (_), dots (.) & slashes (/) are allowed.',
     ],
     [
-      'an override that is no variant',
+      'an override that is not a variant',
       { groups: [{ variant: 'c' }], multivariate: variants(['a', 100]) },
       'invalid_input',
       'Filters are not valid (variant override does not exist)',
@@ -125,7 +125,7 @@ describe('filters that break a rule', () => {
       'Payloads must be passed as a dictionary',
     ],
     [
-      'a payload that is no JSON',
+      'a payload that is not JSON',
       { payloads: { true: 'hello' } },
       'invalid_input',
       'Payload value is not valid JSON',

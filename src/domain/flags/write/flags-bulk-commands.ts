@@ -39,8 +39,8 @@ export type FlagSelection =
   | { readonly filters: FlagFilters };
 
 /**
- * Soft-deletes flags in one transaction. A flag that active flags depend on is left, unless they are
- * deleted with it; so is what is no flag.
+ * Soft-deletes flags in one transaction. Reports as errors the flags that active flags depend on, unless
+ * these are deleted with them, and ids of no flag.
  */
 export async function deleteFlags(
   context: FlagCommandsContext,
@@ -139,7 +139,7 @@ function isSameList(left: readonly string[], right: readonly string[]): boolean 
   return left.length === right.length && left.every((item, index) => item === right[index]);
 }
 
-/** The flags that were asked for, each once and in the order of the ids, and what is no flag. */
+/** The requested flags, each once and in the order of the ids, and an error for each other id. */
 function sortOut(ids: readonly JsonValue[], flags: readonly FeatureFlag[]) {
   const byId = new Map(flags.map((flag) => [flag.id, flag]));
   const found = new Map<number, { readonly sent: JsonValue; readonly flag: FeatureFlag }>();

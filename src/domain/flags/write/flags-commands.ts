@@ -37,15 +37,15 @@ export async function createFlag(
   author: Author,
   input: FeatureFlagInput & { readonly key: string },
 ): Promise<DescribedFlag> {
-  const settled = mergeEvaluationContexts(input, []);
-  validateFlagFields(settled, NEW_FLAG);
-  const filters = prepareNewFilters(context, settled);
+  const merged = mergeEvaluationContexts(input, []);
+  validateFlagFields(merged, NEW_FLAG);
+  const filters = prepareNewFilters(context, merged);
   const { projectId } = author;
   return changeProject(context, projectId, async (tx) => {
     await requireRoom(tx, projectId, context.limits);
     await validateReferences(tx, { projectId, id: null, key: input.key }, filters);
-    await validateDashboards(tx, projectId, settled, []);
-    const flag = { ...settled, key: input.key, filters };
+    await validateDashboards(tx, projectId, merged, []);
+    const flag = { ...merged, key: input.key, filters };
     return insertFlag(tx, author, flag, context.now());
   });
 }
@@ -64,8 +64,8 @@ export async function updateFlag(
 ): Promise<DescribedFlag> {
   return changeProject(context, author.projectId, async (tx) => {
     const before = await lockFlag(tx, author.projectId, id);
-    const unopposed = await resolveConflicts(tx, before, input, basis, context.payloadCipher);
-    return applyChange(tx, context, author, before, unopposed);
+    const resolved = await resolveConflicts(tx, before, input, basis, context.payloadCipher);
+    return applyChange(tx, context, author, before, resolved);
   });
 }
 
@@ -96,27 +96,27 @@ async function applyChange(
   input: FeatureFlagInput,
 ): Promise<DescribedFlag> {
   const { projectId } = author;
-  const settled = mergeEvaluationContexts(input, before.evaluationTags);
-  validateFlagFields(settled, before);
-  const filters = prepareFilters(context, before, settled);
-  if (before.deleted && settled.deleted === false) {
+  const merged = mergeEvaluationContexts(input, before.evaluationTags);
+  validateFlagFields(merged, before);
+  const filters = prepareFilters(context, before, merged);
+  if (before.deleted && merged.deleted === false) {
     await requireRoom(tx, projectId, context.limits);
   }
-  const subject = { projectId, id: before.id, key: settled.key ?? before.key };
-  const areFiltersNew = filters !== null && settled.filters !== undefined;
+  const subject = { projectId, id: before.id, key: merged.key ?? before.key };
+  const areFiltersNew = filters !== null && merged.filters !== undefined;
   if (areFiltersNew) await validateReferences(tx, subject, filters);
-  await validateTransitions(tx, before, settled, filters ?? before.filters);
-  // What it refers to may have gone while nothing was decided by it.
-  if (!areFiltersNew && isWoken(before, settled)) {
+  await validateTransitions(tx, before, merged, filters ?? before.filters);
+  // What it refers to may have been deleted while the flag was not evaluated.
+  if (!areFiltersNew && becomesActive(before, merged)) {
     await validateReferences(tx, subject, before.filters);
   }
-  await validateDashboards(tx, projectId, settled, before.analyticsDashboards);
-  const change = filters === null ? settled : { ...settled, filters };
+  await validateDashboards(tx, projectId, merged, before.analyticsDashboards);
+  const change = filters === null ? merged : { ...merged, filters };
   return changeFlag(tx, author, before, change, context.now());
 }
 
-/** Whether the flag decides something after the change and did not before. */
-function isWoken(before: FeatureFlag, { active, deleted }: FeatureFlagInput): boolean {
-  const isAwake = (active ?? before.active) && !(deleted ?? before.deleted);
-  return isAwake && (!before.active || before.deleted);
+/** Whether the flag is evaluated after the change and was not before. */
+function becomesActive(before: FeatureFlag, { active, deleted }: FeatureFlagInput): boolean {
+  const isActive = (active ?? before.active) && !(deleted ?? before.deleted);
+  return isActive && (!before.active || before.deleted);
 }
