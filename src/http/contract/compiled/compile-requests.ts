@@ -11,6 +11,7 @@ export interface CompiledValidator {
 }
 
 export interface CompiledRequests {
+  /** Dereferenced, without the schemas and examples of replies. */
   readonly operations: readonly ExtendedOperation[];
   /** By operationId. */
   readonly validators: ReadonlyMap<string, readonly CompiledValidator[]>;
@@ -47,7 +48,7 @@ export async function compileRequests(definition: OpenAPIV3.Document): Promise<C
       built.map((validate, index) => ({ ajv: instanceAt(instances, first + index), validate })),
     );
   }
-  return { operations, validators };
+  return { operations: operations.map(withoutReplyBodies), validators };
 }
 
 /** openapi-backend makes an instance of Ajv for each validator, right before it compiles it. */
@@ -55,4 +56,14 @@ function instanceAt(instances: readonly Ajv[], index: number): Ajv {
   const ajv = instances[index];
   if (ajv === undefined) throw new Error('openapi-backend compiles validators in another way.');
   return ajv;
+}
+
+/** Replies have validators of their own; of an operation only their media types matter. */
+function withoutReplyBodies(operation: ExtendedOperation): ExtendedOperation {
+  const responses = Object.entries(operation.responses).map(([status, response]) => {
+    if (!('content' in response)) return [status, response];
+    const types = Object.keys(response.content ?? {}).map((type) => [type, {}]);
+    return [status, { ...response, content: Object.fromEntries(types) }];
+  });
+  return { ...operation, responses: Object.fromEntries(responses) };
 }

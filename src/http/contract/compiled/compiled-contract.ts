@@ -3,7 +3,7 @@ import type { ExtendedOperation } from './extended-operation.ts';
 
 /** A contract whose schemas have become functions. */
 export interface CompiledContract {
-  /** Dereferenced operations, in the order of the contract. */
+  /** Dereferenced operations, in the order of the contract; replies without what is in them. */
   readonly operations: readonly ExtendedOperation[];
   /** Validators of the parts of one operation's requests; none for an operation that is unknown. */
   requestValidatorsOf(operationId: string): readonly ValidateFunction[];

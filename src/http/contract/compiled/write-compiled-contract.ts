@@ -4,8 +4,12 @@ import standalone from 'ajv/dist/standalone/index.js';
 import type { OpenAPIV3 } from 'openapi-types';
 import { parse } from 'yaml';
 import { compileReplies } from './compile-replies.ts';
-import { type CompiledRequests, compileRequests } from './compile-requests.ts';
-import { COMPILED_FILES, digestOf } from './read-compiled-contract.ts';
+import {
+  type CompiledRequests,
+  type CompiledValidator,
+  compileRequests,
+} from './compile-requests.ts';
+import { COMPILED_FILES, digestOf, type StoredOperations } from './read-compiled-contract.ts';
 
 /**
  * Compiles the contract and writes what the service reads at its start into a folder: validators as
@@ -17,27 +21,28 @@ export async function writeCompiledContract(folder: string, yaml: string): Promi
   const requests = await compileRequests(definition);
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(join(folder, COMPILED_FILES.requests), { recursive: true });
   write(COMPILED_FILES.document, JSON.stringify(definition));
-  write(COMPILED_FILES.operations, JSON.stringify(requests.operations));
-  write(COMPILED_FILES.requests, sourceOfRequests(requests));
+  write(COMPILED_FILES.operations, JSON.stringify(toStored(requests)));
+  for (const [operationId, validators] of requests.validators) {
+    write(join(COMPILED_FILES.requests, `${operationId}.cjs`), sourceOfRequest(validators));
+  }
   write(COMPILED_FILES.replies, sourceOfReplies(definition));
   write(COMPILED_FILES.digest, digestOf(yaml));
 }
 
-/**
- * A module of functions by operation, so that only the validators that are asked for are made. What
- * Ajv's code needs of its packages is found by who reads it, wherever the file lies.
- */
-function sourceOfRequests({ validators }: CompiledRequests): string {
-  const entries = [...validators].map(([operationId, compiled]) => {
-    const makers = compiled.map(
-      ({ ajv, validate }) =>
-        `(() => {\nconst module = { exports: {} };\n${standalone.default(ajv, validate)}\nreturn module.exports;\n})()`,
-    );
-    return `${JSON.stringify(operationId)}: () => [${makers.join(',\n')}]`;
+function toStored({ operations, validators }: CompiledRequests): StoredOperations {
+  const counts = [...validators].map(([operationId, { length }]) => [operationId, length]);
+  return { operations, validators: Object.fromEntries(counts) };
+}
+
+/** A module of the validators of one operation, each in a scope of its own. */
+function sourceOfRequest(validators: readonly CompiledValidator[]): string {
+  const made = validators.map(({ ajv, validate }) => {
+    const code = standalone.default(ajv, validate);
+    return `(() => {\nconst module = { exports: {} };\n${code}\nreturn module.exports;\n})()`;
   });
-  return `'use strict';\nmodule.exports = (require) => ({\n${entries.join(',\n')}\n});\n`;
+  return `'use strict';\nmodule.exports = (require) => [\n${made.join(',\n')}\n];\n`;
 }
 
 /** A module of validators by the name of the reply; they share those of the components. */
