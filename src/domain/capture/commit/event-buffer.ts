@@ -64,6 +64,30 @@ export interface EventBuffer {
   close(): Promise<void>;
 }
 
+/** How much is buffered: events that wait or are being committed. */
+class BufferRoom {
+  readonly #maxEvents: number;
+  #characters = 0;
+  events = 0;
+
+  constructor(maxEvents: number) {
+    this.#maxEvents = maxEvents;
+  }
+
+  isFull(): boolean {
+    return this.events >= this.#maxEvents || this.#characters >= BUFFER_MAX_CHARACTERS;
+  }
+
+  take(events: number, characters: number): void {
+    this.events += events;
+    this.#characters += characters;
+  }
+
+  giveBack(events: number, characters: number): void {
+    this.take(-events, -characters);
+  }
+}
+
 type Caller = Pick<CaptureRequest, 'resolve' | 'reject'>;
 
 /**
@@ -79,8 +103,7 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
     batchMaxEvents: options.flushMaxEvents ?? DEFAULT_FLUSH_MAX_EVENTS,
     batchMaxCharacters: FLUSH_MAX_CHARACTERS,
   });
-  let bufferedEvents = 0;
-  let bufferedCharacters = 0;
+  const room = new BufferRoom(bufferMaxEvents);
   let isClosed = false;
   let running: Promise<void> | null = null;
   let answering: Promise<void> = Promise.resolve();
@@ -122,7 +145,7 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
 
   function requireRoom(): void {
     if (isClosed) throw unavailable('The service is shutting down.', undefined);
-    if (bufferedEvents >= bufferMaxEvents || bufferedCharacters >= BUFFER_MAX_CHARACTERS) {
+    if (room.isFull()) {
       throw unavailable('The event buffer is full. Please try again shortly.', undefined);
     }
   }
@@ -144,8 +167,7 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
 
   function push(prepared: readonly PreparedEvent[], { resolve, reject }: Caller): void {
     const characters = countCharacters(prepared);
-    bufferedEvents += prepared.length;
-    bufferedCharacters += characters;
+    room.take(prepared.length, characters);
     queue.push({ events: prepared, characters, addedAt: now(), resolve, reject });
     schedule();
   }
@@ -155,8 +177,7 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
     return new Promise((resolve) => {
       setImmediate(() => {
         for (const { request, refusal } of outcomes) {
-          bufferedEvents -= request.events.length;
-          bufferedCharacters -= request.characters;
+          room.giveBack(request.events.length, request.characters);
           if (refusal === undefined) request.resolve();
           else request.reject(refusal);
         }
@@ -167,7 +188,7 @@ export function createEventBuffer(options: EventBufferOptions): EventBuffer {
 
   return {
     add,
-    depth: () => bufferedEvents,
+    depth: () => room.events,
     async close() {
       isClosed = true;
       schedule();
