@@ -21,7 +21,7 @@ let loads = 0;
 beforeAll(async () => {
   database = await createDisposableDatabase();
   database.db.on('query', ({ sql }: { sql: string }) => {
-    if (sql.includes('"api_token" = $1')) lookUps += 1;
+    if (sql.includes('api_token = ANY ($1::text[])')) lookUps += 1;
     if (sql.includes('FROM feature_flags')) loads += 1;
   });
 });

@@ -1,6 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { describe, expect, it } from 'vitest';
-import { jsonReply, textReply } from '../pipeline/error-reply.ts';
+import { jsonReply, textReply } from '../wire/replies.ts';
 import type { WireReply } from '../wire/wire.ts';
 import { readOperation } from './contract-document.ts';
 import { createReplyCheck } from './reply-check.ts';

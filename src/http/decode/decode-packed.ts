@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { andThen, type Eventually } from '../../domain/common/eventually.ts';
+import { mediaTypeOf } from '../wire/media-type.ts';
 import type { WireRequest } from '../wire/wire.ts';
 import type { BodyBounds } from './body-bounds.ts';
 import type { DecodeBody, Decoding } from './body-decoder.ts';
 import { DecodeFault, tooManyBytes } from './decode-fault.ts';
 import { decodeFormValue, readFormField, startsAsForm } from './form.ts';
 import { decompressLz } from './lz-string.ts';
-import { mediaTypeOf } from './media-type.ts';
 import { AT_ONCE_BYTES, readJson } from './read-json.ts';
 import { inflate, isGzip } from './unpack.ts';
 

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { andThen, type Eventually } from '../../domain/common/eventually.ts';
+import { mediaTypeOf } from '../wire/media-type.ts';
 import type { WireRequest } from '../wire/wire.ts';
 import type { DecodeBody, Decoding } from './body-decoder.ts';
 import { DecodeFault } from './decode-fault.ts';
-import { mediaTypeOf } from './media-type.ts';
 import { readJson } from './read-json.ts';
 import { inflate, isGzip } from './unpack.ts';
 

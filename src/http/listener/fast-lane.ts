@@ -4,6 +4,7 @@ import { createRouteTable, type FoundRoute } from '../contract/route-table.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { OperationPlan } from '../pipeline/plan.ts';
 import { baseUrlOf, parseQuery, splitTarget } from '../wire/request-target.ts';
+import type { WireReply, WireRequest } from '../wire/wire.ts';
 import { type Connection, overloaded } from './admission.ts';
 import { type BodyMessage, lingerAfter, type TakePiece } from './node-internals.ts';
 import { readBody } from './read-body.ts';
@@ -52,31 +53,19 @@ export function createFastLane(
 
   /** `held` is what the body took of the room for bodies. */
   function respond(incoming: Incoming, payload: Buffer, held: number): void {
-    const { message, response, envelope, connection, found } = incoming;
-    const reply = pipeline.run(found.route, {
-      method: message.method ?? '',
-      path: found.path,
-      params: found.params,
-      query: parseQuery(incoming.search),
-      headers: message.headers,
-      payload,
-      baseUrl: baseUrlOf(message),
-      requestId: envelope.requestId,
-      receivedAt: incoming.receivedAt,
-      peer: message.socket,
-    });
-    if (!(reply instanceof Promise)) {
+    const { response, envelope, connection } = incoming;
+    const send = (reply: WireReply) => {
       connection.leave(held);
       writeReply(response, reply, envelope);
-      return;
+    };
+    // The pipeline answers always. If it ever does not, this costs the connection, not the process.
+    try {
+      const reply = pipeline.run(incoming.found.route, toWireRequest(incoming, payload));
+      if (reply instanceof Promise) reply.then(send).catch(() => response.destroy());
+      else send(reply);
+    } catch {
+      response.destroy();
     }
-    reply.then(
-      (later) => {
-        connection.leave(held);
-        writeReply(response, later, envelope);
-      },
-      () => response.destroy(),
-    );
   }
 
   function refuse(incoming: Incoming, refusal: Refusal): void {
@@ -123,6 +112,22 @@ export function createFastLane(
       refuse(incoming, payload === 'too_large' ? tooLarge(incoming, maxBytes) : overloaded());
     });
     return true;
+  };
+}
+
+function toWireRequest(incoming: Incoming, payload: Buffer): WireRequest {
+  const { message, envelope, found } = incoming;
+  return {
+    method: message.method ?? '',
+    path: found.path,
+    params: found.params,
+    query: parseQuery(incoming.search),
+    headers: message.headers,
+    payload,
+    baseUrl: baseUrlOf(message),
+    requestId: envelope.requestId,
+    receivedAt: incoming.receivedAt,
+    peer: message.socket,
   };
 }
 

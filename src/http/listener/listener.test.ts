@@ -6,25 +6,25 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Application, createFront, type Front } from './front.ts';
+import { type Application, createListener, type Listener } from './listener.ts';
 import { envelopeHeaders } from './write-reply.ts';
 
 const GRACE_MS = 10_000;
 
-let front: Front;
+let listener: Listener;
 let url = '';
 
 beforeEach(async () => {
-  front = createFront();
-  url = `http://127.0.0.1:${await front.listen(0, '127.0.0.1')}`;
+  listener = createListener();
+  url = `http://127.0.0.1:${await listener.listen(0, '127.0.0.1')}`;
 });
-afterEach(() => front.close(0));
+afterEach(() => listener.close(0));
 
 /** An application that answers everything at once, unless told otherwise. */
 function anApplication(overrides: Partial<Application> = {}): Application {
   return {
-    hotPath: () => false,
-    handOver: (_message, response) => {
+    fastLane: () => false,
+    forwardToHapi: (_message, response) => {
       response.writeHead(200).end('from the application');
     },
     methodsOf: () => [],
@@ -39,7 +39,9 @@ function aSlowApplication() {
   const arrived = new Promise<ServerResponse>((resolve) => {
     tellArrival = resolve;
   });
-  const application = anApplication({ handOver: (_message, response) => tellArrival(response) });
+  const application = anApplication({
+    forwardToHapi: (_message, response) => tellArrival(response),
+  });
   return { application, arrived };
 }
 
@@ -71,7 +73,7 @@ describe('before there is an application', () => {
 describe('with an application', () => {
   it('is ready as soon as the application is', async () => {
     let isReady = false;
-    front.open(anApplication({ isReady: () => isReady }));
+    listener.open(anApplication({ isReady: () => isReady }));
     expect((await fetch(`${url}/_readiness`)).status).toBe(503);
     isReady = true;
     const ready = await fetch(`${url}/_readiness`);
@@ -79,37 +81,37 @@ describe('with an application', () => {
   });
 
   it('answers a health check by HEAD without a body', async () => {
-    front.open(anApplication());
+    listener.open(anApplication());
     const reply = await fetch(`${url}/_readiness`, { method: 'HEAD' });
     expect([reply.status, await reply.text()]).toEqual([200, '']);
   });
 
   it('leaves other methods on the health checks to the application', async () => {
-    front.open(anApplication());
+    listener.open(anApplication());
     const reply = await fetch(`${url}/_liveness`, { method: 'POST' });
     expect(await reply.text()).toBe('from the application');
   });
 
-  it('offers each request to the hot path first', async () => {
-    front.open(
+  it('offers each request to the fast lane first', async () => {
+    listener.open(
       anApplication({
-        hotPath: (message, response, envelope) => {
+        fastLane: (message, response, envelope) => {
           if (message.url !== '/flags') return false;
           response.writeHead(200, envelopeHeaders(envelope)).end(envelope.requestId);
           return true;
         },
       }),
     );
-    const hot = await fetch(`${url}/flags`);
-    expect(await hot.text()).toBe(hot.headers.get('x-request-id'));
+    const fast = await fetch(`${url}/flags`);
+    expect(await fast.text()).toBe(fast.headers.get('x-request-id'));
     expect(await (await fetch(`${url}/api`)).text()).toBe('from the application');
   });
 
   it('gives both lanes the same id for a request, and tells it to the client', async () => {
     let heard: unknown;
-    front.open(
+    listener.open(
       anApplication({
-        handOver: (message, response) => {
+        forwardToHapi: (message, response) => {
           heard = message.headers['x-request-id'];
           response.end();
         },
@@ -146,7 +148,7 @@ describe('a browser', () => {
 describe('a question for the methods of a path', () => {
   beforeEach(() => {
     const methodsOf = (path: string) => (path === '/things' ? ['GET', 'HEAD', 'OPTIONS'] : []);
-    front.open(anApplication({ methodsOf }));
+    listener.open(anApplication({ methodsOf }));
   });
 
   it.each([
@@ -172,7 +174,7 @@ describe('a question for the methods of a path', () => {
 
 describe('an address that is taken', () => {
   it('is refused at once', async () => {
-    const second = createFront();
+    const second = createListener();
     await expect(second.listen(Number(new URL(url).port), '127.0.0.1')).rejects.toMatchObject({
       code: 'EADDRINUSE',
     });
@@ -183,11 +185,11 @@ describe('an address that is taken', () => {
 describe('a stop', () => {
   it('waits for the requests that are under way', async () => {
     const { application, arrived } = aSlowApplication();
-    front.open(application);
+    listener.open(application);
     const reply = fetch(`${url}/slow`);
     const response = await arrived;
     let isClosed = false;
-    const closed = front.close(GRACE_MS).then(() => {
+    const closed = listener.close(GRACE_MS).then(() => {
       isClosed = true;
     });
     await expect(fetch(`${url}/another`)).rejects.toThrow();
@@ -199,12 +201,12 @@ describe('a stop', () => {
 
   it('does not wait for a client that keeps its connection after the reply', async () => {
     const { application, arrived } = aSlowApplication();
-    front.open(application);
+    listener.open(application);
     const agent = new Agent({ keepAlive: true });
     const client = httpRequest(`${url}/slow`, { agent });
     const responded = once(client.end(), 'response');
     const response = await arrived;
-    const closed = front.close(GRACE_MS);
+    const closed = listener.close(GRACE_MS);
     const startedAt = Date.now();
     response.end('finished');
     const [message] = await responded;
@@ -216,13 +218,13 @@ describe('a stop', () => {
 
   it('cuts off the requests that take longer than the grace', async () => {
     const { application, arrived } = aSlowApplication();
-    front.open(application);
+    listener.open(application);
     const reply = fetch(`${url}/slow`);
     await arrived;
-    await Promise.all([front.close(1), expect(reply).rejects.toThrow()]);
+    await Promise.all([listener.close(1), expect(reply).rejects.toThrow()]);
   });
 
   it('is done at once when nothing listens', async () => {
-    await expect(createFront().close(GRACE_MS)).resolves.toBeUndefined();
+    await expect(createListener().close(GRACE_MS)).resolves.toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BodyMessage } from './body-message.ts';
+import { BodyMessage, TAKES_FROM_PARSER } from './node-internals.ts';
 
 /** Answers with how many pieces a body came in and what they are together. */
 const server = createServer({ IncomingMessage: BodyMessage }, (message, response) => {
@@ -60,12 +60,18 @@ describe('a body that is read as a stream', () => {
 });
 
 describe('a body that is taken', () => {
+  it('comes from the parser in every version of Node that Burgee runs on', () => {
+    expect(TAKES_FROM_PARSER).toBe(true);
+  });
+
   it.each([
-    ['after its end', false],
-    ['before it has come', true],
+    ['after its end, from the parser', false, true],
+    ['before it has come, from the parser', true, true],
+    ['after its end, from the stream', false, false],
+    ['before it has come, from the stream', true, false],
   ])(
     'leaves the connection to the next request when the reply goes out %s',
-    async (_when, isEarly) => {
+    async (_when, isEarly, isFromParser) => {
       const taken: number[] = [];
       const taking = createServer({ IncomingMessage: BodyMessage }, (message, response) => {
         let bytes = 0;
@@ -75,7 +81,7 @@ describe('a body that is taken', () => {
           if (piece !== null) return;
           taken.push(bytes);
           if (!isEarly) response.end('late');
-        });
+        }, isFromParser);
       });
       taking.listen(0, '127.0.0.1');
       await once(taking, 'listening');

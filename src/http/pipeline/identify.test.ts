@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readOperation } from '../contract/contract-document.ts';
-import { findCredential, findProjectToken, refuseCredential } from './security.ts';
-import type { WireRequest } from './wire.ts';
+import type { WireRequest } from '../wire/wire.ts';
+import { findProjectToken } from './authorise.ts';
+import { findBodyCredential, findCredential, refuseCredential } from './identify.ts';
 
 function aRequest(overrides: Partial<WireRequest> = {}): WireRequest {
   return {
@@ -14,6 +15,7 @@ function aRequest(overrides: Partial<WireRequest> = {}): WireRequest {
     baseUrl: 'http://localhost',
     requestId: 'id',
     receivedAt: new Date(0),
+    peer: {},
     ...overrides,
   };
 }
@@ -23,33 +25,30 @@ describe('findCredential', () => {
     headers: { authorization: 'Bearer from-header' },
     query: { personal_api_key: 'from-query' },
   });
-  const body = { personal_api_key: 'from-body' };
 
-  it('prefers the header to the body and the query', () => {
-    expect(findCredential(everywhere, body)).toEqual({
+  it('prefers the header to the query', () => {
+    expect(findCredential(everywhere)).toEqual({
       secret: 'from-header',
       source: 'request Authorization header',
     });
   });
 
-  it('prefers the body to the query', () => {
-    expect(findCredential({ ...everywhere, headers: {} }, body)).toEqual({
-      secret: 'from-body',
-      source: 'body',
-    });
-  });
-
   it('takes the query when there is nothing else', () => {
-    expect(findCredential({ ...everywhere, headers: {} }, undefined)).toEqual({
+    expect(findCredential({ ...everywhere, headers: {} })).toEqual({
       secret: 'from-query',
       source: 'query string',
     });
   });
 
+  it('finds none when none is sent, or an empty one', () => {
+    expect(findCredential(aRequest())).toBeNull();
+    expect(findCredential(aRequest({ query: { personal_api_key: '' } }))).toBeNull();
+  });
+
   it.each(['Bearer key', 'bearer key', 'BEARER   key ', 'Bearer\tkey'])(
     'reads the header %j',
     (authorization) => {
-      expect(findCredential(aRequest({ headers: { authorization } }), null)?.secret).toBe('key');
+      expect(findCredential(aRequest({ headers: { authorization } }))?.secret).toBe('key');
     },
   );
 
@@ -57,20 +56,31 @@ describe('findCredential', () => {
     'passes over the header %j',
     (authorization) => {
       const request = aRequest({ headers: { authorization }, query: { personal_api_key: 'q' } });
-      expect(findCredential(request, null)?.secret).toBe('q');
+      expect(findCredential(request)?.secret).toBe('q');
     },
   );
+});
 
-  it('reads the secret key of a project from the body', () => {
-    expect(findCredential(aRequest(), { secret_api_key: 'phs_x' })?.secret).toBe('phs_x');
+describe('findBodyCredential', () => {
+  it('reads a personal key from the body, and the secret key of a project', () => {
+    expect(findBodyCredential({ personal_api_key: 'phx_x', secret_api_key: 'phs_x' })).toEqual({
+      secret: 'phx_x',
+      source: 'body',
+    });
+    expect(findBodyCredential({ secret_api_key: 'phs_x' })?.secret).toBe('phs_x');
   });
 
-  it.each([[[]], ['text'], [null], [{}], [{ personal_api_key: 7 }], [{ personal_api_key: '' }]])(
-    'finds none in the body %j',
-    (value) => {
-      expect(findCredential(aRequest({ query: { personal_api_key: '' } }), value)).toBeNull();
-    },
-  );
+  it.each([
+    [undefined],
+    [[]],
+    ['text'],
+    [null],
+    [{}],
+    [{ personal_api_key: 7 }],
+    [{ personal_api_key: '' }],
+  ])('finds none in the body %j', (value) => {
+    expect(findBodyCredential(value)).toBeNull();
+  });
 });
 
 function anOperation(schemes: readonly string[]) {

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv';
 import { Refusal } from '../../domain/common/refusal.ts';
 import { encodingOf } from '../decode/decode-encoded.ts';
-import { mediaTypeOf } from '../decode/media-type.ts';
 import { isAcceptedEncoding } from '../decode/unpack.ts';
+import { mediaTypeOf } from '../wire/media-type.ts';
 import type { WireRequest } from '../wire/wire.ts';
 import type { HeadCheck, Style } from './style.ts';
 

@@ -5,7 +5,8 @@ import {
   type RefusalKind,
   unavailable,
 } from '../../domain/common/refusal.ts';
-import { type ErrorStyle, toErrorReply } from './error-reply.ts';
+import type { ErrorStyle } from '../wire/error-style.ts';
+import { renderRefusal } from './render-refusal.ts';
 
 const STYLES: readonly ErrorStyle[] = ['management', 'definitions', 'evaluation', 'capture'];
 
@@ -34,7 +35,7 @@ describe.each(KINDS)('an error of the kind %s', (kind, status, type, code) => {
   it.each(['management', 'definitions'] as const)(
     'has its envelope in the style of %s',
     (style) => {
-      const reply = toErrorReply(error, style);
+      const reply = renderRefusal(error, style);
       expect(reply.status).toBe(status);
       expect(reply.headers['content-type']).toBe('application/json');
       expect(JSON.parse(String(reply.body))).toEqual({
@@ -47,7 +48,7 @@ describe.each(KINDS)('an error of the kind %s', (kind, status, type, code) => {
   );
 
   it.each(['evaluation', 'capture'] as const)('has its form in the style of %s', (style) => {
-    const reply = toErrorReply(error, style);
+    const reply = renderRefusal(error, style);
     expect(reply.status).toBe(status);
     if (style === 'evaluation' && ENVELOPES_OF_EVALUATION.includes(kind)) {
       expect(JSON.parse(String(reply.body))).toMatchObject({ type, code, attr: null });
@@ -58,9 +59,9 @@ describe.each(KINDS)('an error of the kind %s', (kind, status, type, code) => {
   });
 });
 
-describe('toErrorReply', () => {
+describe('renderRefusal', () => {
   it('names the field and the code of a broken rule', () => {
-    const reply = toErrorReply(invalidField('key', 'Taken.', 'unique'), 'management');
+    const reply = renderRefusal(invalidField('key', 'Taken.', 'unique'), 'management');
     expect(JSON.parse(String(reply.body))).toEqual({
       type: 'validation_error',
       code: 'unique',
@@ -70,7 +71,7 @@ describe('toErrorReply', () => {
   });
 
   it.each(STYLES)('says when to try again after an outage, in the style of %s', (style) => {
-    const reply = toErrorReply(unavailable('Try again.', new Error('socket path')), style);
+    const reply = renderRefusal(unavailable('Try again.', new Error('socket path')), style);
     expect(reply.status).toBe(503);
     expect(reply.headers['retry-after']).toBe('1');
     expect(reply.body).not.toContain('socket path');
@@ -80,7 +81,7 @@ describe('toErrorReply', () => {
     ['evaluation', /^Our database service is currently unavailable\./],
     ['capture', /^transient error, please retry$/],
   ] as const)('tells an outage in the words that SDKs of %s know', (style, text) => {
-    expect(toErrorReply(unavailable('x', null), style).body).toMatch(text);
+    expect(renderRefusal(unavailable('x', null), style).body).toMatch(text);
   });
 
   describe.each(STYLES)('in the style of %s', (style) => {
@@ -90,7 +91,7 @@ describe('toErrorReply', () => {
       ['text', 'hunter2'],
       ['nothing', undefined],
     ])('leaks nothing of %s that is not expected', (_what, thrown) => {
-      const reply = toErrorReply(thrown, style);
+      const reply = renderRefusal(thrown, style);
       expect(reply.status).toBe(500);
       expect(JSON.stringify(reply)).not.toMatch(/hunter2|secret/);
     });
@@ -100,7 +101,7 @@ describe('toErrorReply', () => {
     ['management', 'error', 'A server error occurred.'],
     ['definitions', 'unexpected_error', 'An unexpected error occurred'],
   ] as const)('tells a fault in the envelope that clients of %s know', (style, code, detail) => {
-    const { body } = toErrorReply(new Error('x'), style);
+    const { body } = renderRefusal(new Error('x'), style);
     expect(JSON.parse(String(body))).toEqual({ type: 'server_error', code, detail, attr: null });
   });
 });

@@ -169,8 +169,8 @@ describe('a request that cannot be stored', () => {
       );
       expect(outcomes[guilty]).toMatchObject({
         reason: {
-          name: 'CaptureError',
-          status: 400,
+          name: 'Refusal',
+          kind: 'malformed',
           message: 'invalid event could not be processed',
         },
       });

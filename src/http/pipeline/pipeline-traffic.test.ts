@@ -1,41 +1,40 @@
+import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { handlersWith } from '../../../test/stub-handlers.ts';
+import { createTestPipeline, type TestPipeline } from '../../../test/http-pipelines.ts';
 import { RawJson } from '../../operations/operation.ts';
-import { type Contract, createContract } from '../contract/contract.ts';
-import { readContract } from '../contract/contract-document.ts';
-import { createIngest, ingestLimitsOf } from './ingest.ts';
-import type { WireReply, WireRequest } from './wire.ts';
+import type { WireReply, WireRequest } from '../wire/wire.ts';
 
 const MIB = 1024 * 1024;
 
 /** The body that a handler got; undefined when none was called. */
 let handled: unknown;
 
-const handlers = handlersWith({
-  evaluateFlags: ({ body, reply }) => {
-    handled = body;
-    return reply(200, new RawJson('{}'));
-  },
-  captureEvent: ({ body, reply }) => {
-    handled = body;
-    return reply(200, { status: 'Ok' });
-  },
-  captureBatch: ({ body, reply }) => {
-    handled = body;
-    return reply(200, { status: 'Ok' });
-  },
-});
-
-let contract: Contract;
+let pipeline: TestPipeline;
 
 beforeAll(async () => {
-  contract = await createContract({
-    document: readContract(),
-    handlers,
-    gatekeeper: {
-      authenticate: async () => null,
-      enterProject: async (caller) => ({ projectId: 1, caller }),
+  pipeline = await createTestPipeline({
+    handlers: {
+      evaluateFlags: ({ body, reply }) => {
+        handled = body;
+        return reply(200, new RawJson('{}'));
+      },
+      captureEvent: ({ body, reply }) => {
+        handled = body;
+        return reply(200, { status: 'Ok' });
+      },
+      captureEventByQuery: ({ body, reply }) => {
+        handled = body;
+        return reply(200, { status: 'Ok' });
+      },
+      captureBatch: ({ body, reply }) => {
+        handled = body;
+        return reply(200, { status: 'Ok' });
+      },
+      discardTelemetry: ({ body, reply }) => {
+        handled = body;
+        return reply(200, new RawJson('{}'));
+      },
     },
   });
 });
@@ -43,24 +42,13 @@ beforeEach(() => {
   handled = undefined;
 });
 
-async function send(
+function send(
   id: string,
   payload: Buffer,
   headers: WireRequest['headers'] = { 'content-type': 'application/json' },
+  query: WireRequest['query'] = {},
 ): Promise<WireReply> {
-  const operation = contract.operations.find((each) => each.id === id);
-  if (operation === undefined) throw new Error(`There is no operation ${id}.`);
-  return createIngest(contract, handlers)(operation, {
-    method: 'POST',
-    path: '/',
-    params: {},
-    query: {},
-    headers,
-    payload,
-    baseUrl: 'http://localhost',
-    requestId: 'id',
-    receivedAt: new Date(0),
-  });
+  return pipeline.send(id, { payload, headers, query });
 }
 
 const EVENT = { api_key: 'phc_x', event: 'clicked', distinct_id: 'u' };
@@ -91,20 +79,54 @@ describe('a body that is too large', () => {
       20 * MIB,
       'maximum event size exceeded: the body is larger than 20971520 bytes',
     ],
-  ])('is refused by %s over %d bytes', async (id, limit, text) => {
-    const reply = await send(id, Buffer.alloc(limit + 1, ' '));
-    expect(reply).toMatchObject({ status: 413, body: text });
-    expect(handled).toBeUndefined();
+  ])('is refused by %s over %d bytes', (id, limit, text) => {
+    const plan = pipeline.plan(id);
+    expect(plan.body?.bounds.maxBytes).toBe(limit);
+    expect(plan.refuseLarge(limit)).toMatchObject({ kind: 'too_large', detail: text });
   });
 
   it.each([
     ['evaluateFlags', 4 * MIB],
-    ['captureEvent', 25 * MIB],
+    ['captureEvent', 20 * MIB],
     ['captureBatch', 25 * MIB],
   ])('is refused by %s when it inflates to more than %d bytes', async (id, limit) => {
-    const reply = await send(id, gzipSync(Buffer.alloc(limit + 1, ' ')));
+    // What cannot be packed makes the rest less dense than the ratio that is bounded.
+    const noise = randomBytes(Math.ceil(limit / 90)).toString('latin1');
+    const reply = await send(id, gzipSync(noise + ' '.repeat(limit)));
     expect(reply.status).toBe(413);
     expect(reply.body).toContain(`larger than ${limit} bytes`);
+  });
+
+  it.each([
+    ['evaluateFlags', 'Request body too large: the body unpacks to more than 100 times its size.'],
+    [
+      'captureBatch',
+      'maximum event size exceeded: the body unpacks to more than 100 times its size',
+    ],
+  ])('is refused by %s when it is packed too densely', async (id, text) => {
+    expect(await send(id, gzipSync(Buffer.alloc(2 * MIB, ' ')))).toMatchObject({
+      status: 413,
+      body: text,
+    });
+  });
+
+  it.each([
+    ['evaluateFlags', 50_000, 'Request body too large: the JSON holds more than 50000 values.'],
+    [
+      'captureEvent',
+      250_000,
+      'maximum event size exceeded: the JSON holds more than 250000 values',
+    ],
+  ])('is refused by %s when it holds more than %d values', async (id, limit, text) => {
+    const body = `[${'1,'.repeat(limit)}1]`;
+    expect(await send(id, Buffer.from(body))).toMatchObject({ status: 413, body: text });
+    expect(handled).toBeUndefined();
+  });
+
+  it('is not looked at where it is thrown away', async () => {
+    const reply = await send('discardTelemetry', Buffer.from('{'));
+    expect(reply.status).toBe(200);
+    expect(handled).toBeUndefined();
   });
 });
 
@@ -147,13 +169,26 @@ describe('a body that cannot be read', () => {
   );
 });
 
-describe('ingestLimitsOf', () => {
-  it('has limits for the operations that carry the traffic, and for no other', () => {
-    const limited = contract.operations.filter(
-      (operation) => ingestLimitsOf(operation) !== undefined,
-    );
-    const ids = limited.map(({ id }) => id);
-    expect(ids).toEqual(expect.arrayContaining(['evaluateFlags', 'captureEvent', 'captureBatch']));
-    for (const { errorStyle } of limited) expect(errorStyle).not.toBe('management');
+describe('what capture finds in the query', () => {
+  const data = Buffer.from(JSON.stringify(EVENT)).toString('base64');
+
+  it('goes before the body', async () => {
+    expect((await send('captureEvent', Buffer.from('{'), {}, { data })).status).toBe(200);
+    expect(handled).toEqual(EVENT);
+  });
+
+  it('is all that there is in a pixel', async () => {
+    expect((await send('captureEventByQuery', Buffer.alloc(0), {}, { data })).status).toBe(200);
+    expect(handled).toEqual(EVENT);
+  });
+
+  it('is told apart from no data at all when it cannot be read', async () => {
+    const reply = await send('captureEventByQuery', Buffer.alloc(0), {}, { data: '{' });
+    expect(reply.status).toBe(400);
+    expect(reply.body).toMatch(/^failed to parse request: ./);
+    expect(await send('captureEventByQuery', Buffer.alloc(0), {})).toMatchObject({
+      status: 400,
+      body: 'request missing data payload',
+    });
   });
 });
