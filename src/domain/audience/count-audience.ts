@@ -76,7 +76,7 @@ export async function countAudience(
   }
 }
 
-/** Nobody: the request of a view that only tells the time. */
+/** An empty request, for a view that is only used as a clock. */
 const SUBJECTLESS = {
   distinctId: '',
   deviceId: null,
@@ -132,7 +132,7 @@ async function limitStatements(client: ClientBase, ms: number): Promise<void> {
 
 /**
  * Cancels the running statement when the signal says so. Returns how to stop that: a cancellation
- * that is under way then ends first, so that it cannot strike whoever has the connection next.
+ * that is under way is awaited first, so that it cannot hit the next user of the connection.
  */
 async function interruptOn(
   db: Db,
@@ -146,7 +146,7 @@ async function interruptOn(
     cancelled = guardedTransaction(db, CANCEL_LIMITS, async (tx) => {
       await tx.raw('SELECT pg_cancel_backend(?)', [rows[0]?.pid ?? 0]);
     }).catch(() => {
-      // It may still strike: nobody must have this connection next.
+      // It may still arrive: the connection must not be used again.
       cutConnection(client);
     });
   };
@@ -167,7 +167,7 @@ async function countVerdicts(client: ClientBase, predicate: Sql, from: Sql) {
   return { total: matched + missed + undecided, matched, undecided };
 }
 
-/** Streams the rows that SQL leaves open through the engine; nothing piles up in memory. */
+/** Streams the rows that SQL cannot decide through the engine, without buffering them. */
 async function countDecided(
   client: ClientBase,
   decider: Decider,
