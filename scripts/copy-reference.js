@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const source = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
-const target = fileURLToPath(new URL('../dist/reference', import.meta.url));
+const target = fileURLToPath(new URL('../dist/reference/', import.meta.url));
 mkdirSync(target, { recursive: true });
 for (const file of ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE']) {
   cpSync(join(source, file), join(target, file));

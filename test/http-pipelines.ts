@@ -63,7 +63,7 @@ export async function createTestPipeline(options: TestPipelineOptions = {}): Pro
     metrics,
     log: { debug() {}, info() {}, warn() {}, error() {} },
     logsTraffic: false,
-    checkReply: createReplyCheck(document.definition),
+    checkReply: await createReplyCheck(document),
     checkedReplies: 'sample',
     translateError: (error) => error,
     ...options.recording,

@@ -11,7 +11,7 @@ export interface VersionedContract {
 }
 
 /** The folder of the released contracts and of the list of their changes. */
-export const RELEASES_FOLDER = fileURLToPath(new URL('../../docs/contract', import.meta.url));
+export const RELEASES_FOLDER = fileURLToPath(new URL('../../docs/contract/', import.meta.url));
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const RELEASE = /^openapi-(.+)\.yaml$/;

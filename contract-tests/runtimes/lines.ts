@@ -12,9 +12,8 @@ export const LTS_LINES: readonly string[] = ['22.23.3', '24.21.0', '26.10.0'];
  */
 export const QUICK_TESTS: readonly string[] = [
   'src/domain',
-  'src/http/decode/decode-body.test.ts',
-  'src/http/listener/front.test.ts',
-  'src/http/listener/fast-lane.test.ts',
+  'src/http/decode',
+  'src/http/listener',
   'contract-tests/closed-output.test.ts',
   'contract-tests/lanes.test.ts',
   'contract-tests/posthog-node.test.ts',

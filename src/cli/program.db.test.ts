@@ -114,7 +114,7 @@ describe('members of a project', () => {
       complaints: `new@example.com is not a member of project ${id}.`,
     });
     const { printed } = await run('projects', 'add-member', id, '--user', 'new@example.com');
-    expect(printed).toBe(`new@example.com is a member of project ${id} now.`);
+    expect(printed).toBe(`new@example.com is now a member of project ${id}.`);
   });
 
   it('cannot all be removed: nobody could reach the project any more', async () => {

@@ -1,14 +1,14 @@
 import type { JsonValue } from '../common/json.ts';
 import type { Db } from '../database/db.ts';
 
-/** Something whose entries all tell its version. */
+/** Something whose log entries all have its version. */
 export interface VersionedItem {
   readonly projectId: number;
   readonly scope: string;
   readonly itemId: string;
 }
 
-/** What the log tells of one version of a thing. */
+/** What the log has about one version of a thing. */
 export interface LoggedVersion {
   /** When and by whom the version was written; null when the log does not have that entry. */
   readonly written: { readonly at: Date; readonly userId: number | null } | null;
@@ -26,7 +26,7 @@ const ENTRIES = `SELECT sequence, user_id, created_at, detail,
   FROM activity_log
   WHERE project_id = :projectId AND scope = :scope AND item_id = :itemId`;
 
-/** What the log tells of a version. Give it a snapshot that does not move, for it asks thrice. */
+/** What the log has about a version. Three queries, to be run in a repeatable-read transaction. */
 export async function readLoggedVersion(
   db: Db,
   item: VersionedItem,
@@ -42,7 +42,7 @@ export async function readLoggedVersion(
     `SELECT count(DISTINCT version) FROM (${ENTRIES}) AS entries WHERE version > :version`,
     bindings,
   );
-  // Of all later changes of a field, the first one tells what it was.
+  // The first later change of a field has the value that it had before.
   const { rows: fields }: { rows: { field: string; before: JsonValue }[] } = await db.raw(
     `SELECT DISTINCT ON (field) change ->> 'field' AS field, change -> 'before' AS before
      FROM (${ENTRIES}) AS entries, jsonb_array_elements(detail -> 'changes') AS change

@@ -11,15 +11,15 @@ export interface NewActivity {
   readonly changes: readonly Change[];
 }
 
-/** So many entries go into one statement, far below the most parameters that one may have. */
+/** Entries in one statement, far below the limit on bound parameters. */
 const ENTRIES_PER_INSERT = 1_000;
 
-/** Writes one entry of the activity log, in the transaction of the change that it tells of. */
+/** Writes one entry of the activity log, in the transaction of the change that it records. */
 export async function writeActivity(tx: Tx, entry: NewActivity): Promise<void> {
   await writeActivities(tx, [entry]);
 }
 
-/** Writes entries of the activity log, in the transaction of the changes that they tell of. */
+/** Writes entries of the activity log, in the transaction of the changes that they record. */
 export async function writeActivities(tx: Tx, entries: readonly NewActivity[]): Promise<void> {
   for (let from = 0; from < entries.length; from += ENTRIES_PER_INSERT) {
     const rows = entries.slice(from, from + ENTRIES_PER_INSERT).map((entry) => ({

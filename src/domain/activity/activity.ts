@@ -27,8 +27,8 @@ export interface Activity {
 /**
  * The fields that differ between two states of a thing, in the order of `after`.
  *
- * A field that had no value (null, empty text, list or object) was `created`, one that has none any
- * more was `deleted`; booleans always have a value.
+ * A field that had no value (null, empty text, list or object) was `created`, one that has lost its
+ * value was `deleted`; booleans always have a value.
  */
 export function diffFields(
   type: string,

@@ -7,7 +7,7 @@ import type {
   Snapshot,
 } from '../evaluation/model/snapshot.ts';
 
-/** Filters that cannot be answered from what is stored, whoever counts. */
+/** Filters that cannot be evaluated from stored data alone. */
 export class UncountableFilters extends Error {
   override readonly name = 'UncountableFilters';
 }
@@ -17,8 +17,8 @@ export type ValueFilter = PersonFilter | PersonCreatedAtFilter | GroupFilter;
 
 /**
  * Every comparison that a condition can reach, cohorts followed to their leaves. Throws
- * `UncountableFilters` for what no stored data can answer: other flags, cohorts that cannot be
- * evaluated, and filters on something else than the subject.
+ * `UncountableFilters` for what stored data cannot answer: other flags, cohorts that cannot be
+ * evaluated, and filters on anything but the subject.
  */
 export function listValueFilters(condition: PreparedCondition, snapshot: Snapshot): ValueFilter[] {
   const found: ValueFilter[] = [];

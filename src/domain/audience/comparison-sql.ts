@@ -20,14 +20,14 @@ export const UNDECIDED = sql`NULL::boolean`;
 
 /** Anything beyond ASCII. */
 const BEYOND_ASCII = /[\u0080-\uffff]/;
-/** A pattern without special characters: searching it is looking for a text. */
+/** A pattern without special characters: matching it is a search for a substring. */
 const LITERAL_PATTERN = /^[\w @%&=:;,<>~'"/-]{0,1000}$/;
 const PLAIN_NUMBER = '^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)$';
 const UNUSUAL_NUMBER = '^[+-]?([0-9.]+(e[+-]?[0-9]+)?|inf|infinity|nan)$';
 
 /**
- * A comparison as SQL that says exactly what the engine says: true, false, or null for a row that
- * has to be left to the engine. `value` is the property as jsonb, SQL's null when it is missing.
+ * A comparison as SQL that gives exactly the engine's answer: true, false, or null for a row that
+ * only the engine can decide. `value` is the property as jsonb, SQL's null when it is missing.
  */
 export function comparisonSql(
   filter: { readonly comparison: Comparison; readonly matcher: PropertyMatcher },
@@ -119,7 +119,7 @@ function equalTextSql(wanted: readonly string[], text: Sql): Sql {
     : text;
   const isPlain = sql`lower(${folded} COLLATE "C") = ANY (${plain}::text[])`;
   if (plain.length === wanted.length) return sql`(${isPlain})`;
-  // Upper and lower case of other scripts are the engine's affair.
+  // The case of other scripts is left to the engine.
   return sql`(${isPlain} OR CASE WHEN octet_length(${text}) > char_length(${text}) THEN ${UNDECIDED} ELSE FALSE END)`;
 }
 
@@ -174,7 +174,7 @@ function rangeSql(value: JsonValue, property: Sql): Sql {
 
 /**
  * A test of a property as a number: a JSON number, or text that writes one. Exponents, infinities
- * and numbers that a double hardly holds are left to the engine.
+ * and numbers near the limits of a double are left to the engine.
  */
 function numberSql(property: Sql, test: (number: Sql) => Sql): Sql {
   const text = sql`(${property} #>> '{}')`;

@@ -76,7 +76,7 @@ export async function countAudience(
   }
 }
 
-/** Nobody: the request of a view that only tells the time. */
+/** An empty request, for a view that is only used as a clock. */
 const SUBJECTLESS = {
   distinctId: '',
   deviceId: null,
@@ -104,7 +104,7 @@ async function countVerdicts(client: ClientBase, predicate: Sql, from: Sql) {
   return { total: matched + missed + undecided, matched, undecided };
 }
 
-/** Streams the rows that SQL leaves open through the engine; nothing piles up in memory. */
+/** Streams the rows that SQL cannot decide through the engine, without buffering them. */
 async function countDecided(
   client: ClientBase,
   decider: Decider,

@@ -24,7 +24,7 @@ export interface Decider {
   countMatches(row: unknown): number;
 }
 
-/** A million rows may come: whatever is the same for all of them is made once. */
+/** There may be a million rows: what is the same for all of them is created once. */
 const NOTHING: JsonObject = {};
 const NO_IDS: ReadonlySet<number> = new Set();
 const NO_GROUPS: ReadonlyMap<number, JsonObject> = new Map();

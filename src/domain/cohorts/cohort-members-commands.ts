@@ -35,7 +35,7 @@ export interface Removal {
   readonly notMembers: number;
 }
 
-/** So many ids are added in one transaction: the project's capture waits until it ends. */
+/** Ids added in one transaction: the project's capture waits until it ends. */
 const IDS_AT_ONCE = 5_000;
 
 /** Adds everybody whom the references name to a static cohort. */
@@ -49,7 +49,7 @@ export async function addCohortMembers(
 
 /**
  * The same for a long list, in many short transactions. One that fails leaves the members that are
- * added already, and what is thrown says so: sending the list again adds the others.
+ * added already, and the error says so: sending the list again adds the others.
  */
 export async function addCohortMembersInParts(
   context: CohortMembersContext,

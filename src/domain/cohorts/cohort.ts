@@ -24,7 +24,7 @@ export interface Cohort {
   readonly lastError: string | null;
 }
 
-/** A cohort with the user who created it and what goes on in the background. */
+/** A cohort with the user who created it and its background jobs. */
 export interface DescribedCohort {
   readonly cohort: Cohort;
   readonly isCalculating: boolean;
@@ -63,7 +63,7 @@ export function toCohort(row: CohortRow): Cohort {
   };
 }
 
-/** The fields whose changes the activity log tells, under the names of the wire. */
+/** The fields whose changes the activity log records, by the names of the API. */
 export function loggedFields(cohort: Cohort): Record<string, JsonValue> {
   return {
     name: cohort.name,

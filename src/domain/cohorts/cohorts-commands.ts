@@ -27,7 +27,7 @@ export interface CohortCommandsContext extends ProjectChanges {
   readonly onJobsAdded: () => void;
 }
 
-/** How many users of a cohort a refusal names. */
+/** How many flags or cohorts that use a cohort an error names. */
 const NAMED_MAX = 5;
 
 /** Creates a cohort: a dynamic one from its filters, a static one without members. */
@@ -153,7 +153,7 @@ async function validateReferences(
   }
 }
 
-/** A flag that refers to a cohort that is gone would fail, so whoever uses it has to change first. */
+/** A flag that refers to a deleted cohort would fail, so whatever uses it has to change first. */
 async function refuseUsed(tx: Tx, cohort: Cohort): Promise<void> {
   const { flagKeys, cohortNames } = await findCohortUsers(tx, cohort.projectId, cohort.id);
   if (flagKeys.length > 0) {

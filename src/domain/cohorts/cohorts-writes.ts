@@ -32,7 +32,7 @@ export async function logCohortChange(
   });
 }
 
-/** Has dynamic cohorts counted in the background. Static and deleted ones are passed over. */
+/** Has dynamic cohorts counted in the background. Static and deleted ones are skipped. */
 export async function requestCount(
   tx: Tx,
   projectId: number,

@@ -44,7 +44,7 @@ export function validateDefinition(
   return reading.cohortIds;
 }
 
-/** Whether a client that creates a static cohort sends filters that say something. */
+/** Whether a client that creates a static cohort sends filters with conditions. */
 export function hasConditions(filters: JsonObject | null | undefined): boolean {
   const properties = filters?.properties;
   if (!isJsonObject(properties)) return false;
@@ -89,7 +89,7 @@ function checkNode(node: JsonValue, path: string, reading: Reading, depth: numbe
   if (depth >= DEPTH_MAX) throw broken(reading, path, `is nested deeper than ${DEPTH_MAX} levels.`);
   const { values } = node;
   if (!Array.isArray(values)) throw broken(reading, `${path}.values`, 'must be a list.');
-  // An AND of nothing would be everybody, and nobody means that.
+  // An empty AND would match everybody, which nobody means.
   if (values.length === 0) throw broken(reading, `${path}.values`, 'must not be empty.');
   for (const [index, child] of values.entries()) {
     checkNode(child, `${path}.values[${index}]`, reading, depth + 1);
@@ -133,7 +133,7 @@ function checkLeaf(leaf: JsonObject, path: string, reading: Reading): void {
   checkOperator(leaf, path, reading);
 }
 
-/** The rules about operators and their values are those of flags, told for this field. */
+/** The rules about operators and their values are those of flags. */
 function checkOperator(leaf: JsonObject, path: string, reading: Reading): void {
   validateProperty(leaf, path, reading.compilePattern);
   const needsValue = valueKindOf(leaf.operator ?? 'exact') !== 'none';

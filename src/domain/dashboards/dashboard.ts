@@ -47,7 +47,7 @@ export function toDashboard(row: DashboardRow): Dashboard {
   };
 }
 
-/** How a usage dashboard introduces itself until somebody renames it. */
+/** The generated name of a usage dashboard. */
 export function describeUsageDashboard(flagKey: string): { name: string; description: string } {
   return {
     name: `Generated Dashboard: ${flagKey} Usage`,
@@ -75,7 +75,7 @@ const TILE_TEXTS: Readonly<Record<TileKind, { name: string; description: string 
   },
 };
 
-/** How a tile introduces itself. */
+/** The generated name of a tile. */
 export function describeTile({ kind, flagKey }: Tile): { name: string; description: string } {
   const { name, description } = TILE_TEXTS[kind];
   return { name, description: `${description}${flagKey}` };

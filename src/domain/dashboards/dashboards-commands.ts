@@ -92,7 +92,7 @@ export async function enrichUsageDashboard(
   });
 }
 
-/** Holds the flag, so that two requests at once make one dashboard. */
+/** Locks the flag, so that two concurrent requests create one dashboard. */
 async function changeDashboardOf(
   { db }: DashboardCommandsContext,
   { projectId, flagId }: FlagAddress,

@@ -12,12 +12,12 @@ import {
 /** Pages of one transaction, some hundred thousand rows: nobody waits for it. */
 const PRUNE_PAGES = 2_000;
 
-/** Drops what is over its time. */
+/** Drops events whose retention has expired. */
 export interface EventRetention {
   /**
-   * Drops the partitions of days that are over their time, then forgets the uuids of their events.
-   * In that order: while an event is there, another one with its uuid is still found out.
-   * `isStopped` is asked between transactions: whether to leave the rest for another time.
+   * Drops the partitions of days whose retention has expired, then forgets the uuids of their events.
+   * In that order: while an event is there, another one with its uuid is still detected.
+   * `isStopped` is asked between transactions: whether to leave the rest for later.
    */
   drop(now: Date, isStopped: () => boolean): Promise<void>;
 }

@@ -20,7 +20,7 @@ export interface PartitionKeeper {
 
 /**
  * Makes the partitions of today and the next days now, and goes on doing so, so that no capture
- * has to wait for one at midnight. Days that are over their time are dropped beside that, the
+ * has to wait for one at midnight. Days whose retention has expired are dropped as well, the
  * first ones right after the start.
  */
 export async function keepPartitions(
@@ -43,7 +43,7 @@ export async function keepPartitions(
   await makeAhead();
   let checking = check();
   const timer = setInterval(() => {
-    // One check at a time, however long the first one takes to drop what has piled up.
+    // One check at a time, however long the first one takes to drop a backlog.
     checking = checking.then(check);
   }, CHECK_EVERY_MS);
   timer.unref();

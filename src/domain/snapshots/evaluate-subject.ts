@@ -7,12 +7,12 @@ import { findStoredData } from '../persons/stored-data/find-stored-data.ts';
 import type { LoadStoredData } from '../persons/stored-data/stored-data-loader.ts';
 import type { ServedProject } from './load-definitions.ts';
 
-/** What evaluating a subject works with. */
+/** What evaluating a subject needs. */
 export interface SubjectEvaluation {
   readonly db: Db;
   readonly loadStoredData: LoadStoredData;
   readonly now: () => Date;
-  /** Told how long the engine took, in seconds. */
+  /** Called with the time that the engine took, in seconds. */
   readonly observeEvaluation: (seconds: number) => void;
 }
 
@@ -32,8 +32,8 @@ export interface SubjectOptions {
 const MS_PER_SECOND = 1_000;
 
 /**
- * Decides the flags of one revision for one subject, with at most one round trip to the database
- * before: none when nothing that is stored could change an answer, and then it is decided at once.
+ * Evaluates the flags of one revision for one subject, after at most one round trip to the database:
+ * none when no stored data could change an answer, and then synchronously.
  */
 export function evaluateSubject(
   context: SubjectEvaluation,

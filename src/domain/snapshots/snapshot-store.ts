@@ -14,7 +14,7 @@ export interface SnapshotStoreOptions {
   readonly now: () => Date;
 }
 
-/** How long an unknown project API key is taken for unknown without another look-up. */
+/** How long an unknown project API key stays unknown without another look-up. */
 const UNKNOWN_TOKEN_FOR_MS = 1_000;
 const UNKNOWN_TOKENS_MAX = 10_000;
 
@@ -66,7 +66,7 @@ export class SnapshotStore {
   }
 
   /**
-   * The project with this project API key, looked up once for all who ask if it is not in memory.
+   * The project with this project API key, looked up once for all callers if it is not in memory.
    * Undefined when no project has it; throws `unavailable` when that cannot be known.
    */
   async findByToken(token: string): Promise<ServedProject | undefined> {
@@ -99,7 +99,7 @@ export class SnapshotStore {
     }
   }
 
-  /** Catches up with every project whose revision is newer than what is served. */
+  /** Reloads every project whose revision is newer than what is served. */
   async catchUpWith(revisions: ReadonlyMap<number, number>): Promise<void> {
     for (const [projectId, revision] of revisions) await this.catchUp(projectId, revision);
   }

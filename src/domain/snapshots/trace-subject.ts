@@ -5,7 +5,7 @@ import type { EvaluationContext } from '../evaluation/model/context.ts';
 import { findStored, type SubjectEvaluation, type SubjectOptions } from './evaluate-subject.ts';
 import type { ServedProject } from './load-definitions.ts';
 
-/** An evaluation, and what became of each condition of its flags. */
+/** An evaluation, and the result of each condition of its flags. */
 export interface TracedEvaluation {
   readonly evaluation: Evaluation;
   /** By flag id. */
@@ -13,7 +13,7 @@ export interface TracedEvaluation {
 }
 
 /**
- * Decides flags for one subject like `evaluateSubject`, says what became of each condition, and
+ * Evaluates flags for one subject like `evaluateSubject`, reports the result of each condition, and
  * stores nothing.
  */
 export async function traceSubject(

@@ -8,7 +8,7 @@ import type { WireReply } from '../wire/wire.ts';
 import { createRecorder, type RecorderOptions } from './record.ts';
 
 const document = readContract();
-const checkReply = createReplyCheck(document.definition);
+const checkReply = await createReplyCheck(document);
 const planned = createTestPipeline({ document });
 const KEYS = jsonReply(200, { keys: {} });
 const UNDOCUMENTED = jsonReply(200, { keys: {}, surprise: true });

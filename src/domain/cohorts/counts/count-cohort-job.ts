@@ -32,7 +32,7 @@ export function createCountCohortJob(context: CohortJobsContext): JobHandler {
     async run(job) {
       const { db, compilePattern, now, timeoutMs = COHORT_COUNT_STATEMENT_MS } = context;
       const snapshot = await context.getSnapshot(job.projectId);
-      // Deleted in the meantime: there is nothing to count any more.
+      // Deleted in the meantime: there is nothing left to count.
       if (snapshot?.cohorts.has(job.subjectId) !== true) return;
       const member = { key: 'id', type: 'cohort', value: job.subjectId, operator: 'in' };
       try {
@@ -48,7 +48,7 @@ export function createCountCohortJob(context: CohortJobsContext): JobHandler {
         if (error instanceof UncountableFilters) {
           throw new PermanentJobError('The filters of this cohort cannot be evaluated.');
         }
-        // Tried again, it would take as long, and hold up every other job all the time.
+        // A retry would take as long, and delay every other job each time.
         if (error instanceof Refusal && isStatementTimeout(error.cause)) {
           throw new PermanentJobError('Counting this cohort takes too long.');
         }
@@ -61,7 +61,7 @@ export function createCountCohortJob(context: CohortJobsContext): JobHandler {
 
 /**
  * Has dynamic cohorts counted again whose count is old: persons change all the time. Those that are
- * about to be counted, or are being counted, are passed over.
+ * about to be counted, or are being counted, are skipped.
  */
 export async function requestDueCounts({ db }: Pick<CohortJobsContext, 'db'>): Promise<void> {
   await transaction(db, LIMITS.background, async (tx) => {

@@ -16,7 +16,7 @@ import type { CohortJobsContext } from '../counts/count-cohort-job.ts';
 import { addMembers, removeAllMembers } from '../members/cohort-members-writes.ts';
 import { readPersonPage, type StoredPerson } from './person-pages.ts';
 
-/** Persons in one batch: few enough to be decided without holding requests up. */
+/** Persons in one batch: few enough to be evaluated without delaying requests. */
 const BATCH_SIZE = 1_000;
 
 /**
@@ -30,7 +30,7 @@ export function createFillCohortJob(
 ): JobHandler {
   return {
     async run(job) {
-      // An earlier run did it all and ended before it could say so.
+      // An earlier run finished the work but could not record it.
       if (job.progress.done === true) return;
       const snapshot = await context.getSnapshot(job.projectId);
       if (snapshot === undefined) return;
@@ -121,7 +121,7 @@ async function addEverybody(
         enabled.map(({ id }) => id),
       );
     });
-    // Requests that came meanwhile go first.
+    // Requests that arrived in the meantime go first.
     await nextTurn();
   }
 }

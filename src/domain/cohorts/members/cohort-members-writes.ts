@@ -27,8 +27,8 @@ export async function moveCohortMemberships(
 }
 
 /**
- * Adds persons to a static cohort and raises its count by those who were not in it; persons who are
- * gone by now are passed over. Needs `lockPersons`: a merge must not happen in between. Returns how
+ * Adds persons to a static cohort and raises its count by those who were not in it; persons who
+ * no longer exist are skipped. Needs `lockPersons`: a merge must not happen in between. Returns how
  * many are new.
  */
 export async function addMembers(

@@ -56,7 +56,7 @@ const CLOSING_BIT = 0x80;
 const LAST_ASCII = 0x7f;
 const WORD_BYTES = 4;
 const VECTOR_BYTES = 16;
-/** Neither a group nor a suffix is ever numbered so. */
+/** The number of no group and no suffix. */
 const NONE = -1;
 
 /** What follows the identifier in a text. */

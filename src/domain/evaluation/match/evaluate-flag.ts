@@ -11,8 +11,8 @@ const OUT_OF_ROLLOUT = 3;
 
 /**
  * The outcome of one flag. The first of these that applies decides: a failure at preparation,
- * enrollment, the holdout, the conditions in their stored order. Where something could not be known (stored data unavailable, a
- * failed dependency) the flag only fails if its value could differ.
+ * enrollment, the holdout, the conditions in their stored order. Where something could not be known
+ * (stored data unavailable, a failed dependency) the flag only fails if its value could differ.
  */
 export function evaluateFlag(flag: PreparedFlag, view: RequestView): Outcome {
   if (flag.preparationFailure !== null) {

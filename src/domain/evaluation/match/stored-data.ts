@@ -57,7 +57,7 @@ export function storedDataNeeds(
   };
 }
 
-/** Whether the request has every property that flags read. Servers often send every property they have. */
+/** Whether the request has every property that flags read: servers often send all they have. */
 function isToldByRequest(
   { personKeysRead }: Snapshot,
   { personProperties }: EvaluationContext,

@@ -1,4 +1,4 @@
-/** What an operator takes as the value of a filter. The rules are in `targeting/validate-property.ts`. */
+/** What an operator takes as the value of a filter; `targeting/validate-property.ts` has the rules. */
 export type OperatorValue =
   /** Any JSON value. */
   | 'any'

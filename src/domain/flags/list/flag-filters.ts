@@ -6,7 +6,7 @@ import { HAS_VARIANTS, IS_STALE } from './stale-sql.ts';
 export const ACTIVE_FILTERS = ['STALE', 'false', 'true'] as const;
 export const TYPE_FILTERS = ['boolean', 'experiment', 'multivariant', 'remote_config'] as const;
 
-/** Which flags of a project are wanted; what is absent does not narrow. All of it has to hold. */
+/** Which flags of a project are wanted. All given filters have to match. */
 export interface FlagFilters {
   readonly active?: (typeof ACTIVE_FILTERS)[number];
   readonly type?: (typeof TYPE_FILTERS)[number];
@@ -28,8 +28,8 @@ export interface FlagFilters {
 type Narrow = (query: Knex.QueryBuilder) => void;
 
 /**
- * Narrows a query on `feature_flags` to what the filters ask for. For Knex's `modify`. Project and
- * deletion are the caller's business.
+ * Narrows a query on `feature_flags` to what the filters ask for. For Knex's `modify`. The
+ * caller restricts the project and excludes deleted flags.
  */
 export function applyFlagFilters(query: Knex.QueryBuilder, filters: FlagFilters, now: Date): void {
   for (const narrow of [...stateFilters(filters, now), ...listFilters(filters)]) narrow(query);

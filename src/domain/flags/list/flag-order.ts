@@ -30,7 +30,7 @@ export function applyFlagOrder(query: Knex.QueryBuilder, order: FlagOrder): void
   const direction = isDescending ? 'DESC' : 'ASC';
   const column = isOrderName(name) ? COLUMNS[name] : COLUMNS.created_at;
   const nulls = NULLABLE.has(column) ? ' NULLS LAST' : '';
-  // Equals are told apart by id, so that no flag is on two pages or on none.
+  // Ties are broken by id, so that no flag is on two pages or on none.
   query.orderByRaw(`${column} ${direction}${nulls}, id ${direction}`);
 }
 

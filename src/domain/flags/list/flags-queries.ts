@@ -36,7 +36,7 @@ export async function listFlags(
     .modify(applyFlagOrder, query.order)
     .limit(query.limit)
     .offset(query.offset);
-  // A page behind the end has no row to carry the total.
+  // A page beyond the end has no row that could carry the total.
   const count = rows[0]?.total ?? (query.offset === 0 ? 0 : await countRows(selected()));
   return { count, flags: await describeFlags(db, rows.map(toFlag)) };
 }

@@ -1,6 +1,6 @@
 /**
  * Staleness as conditions on `feature_flags`, so that a list can be narrowed to stale flags. They
- * decide as `flag-status.ts` does of one flag; a test holds the two together.
+ * agree with `flag-status.ts`, which decides for one flag; a test keeps the two consistent.
  */
 
 /** The list under a path of the filters; none when there is no list. */
@@ -22,7 +22,7 @@ const HAS_CONDITIONS = `EXISTS (
   SELECT FROM ${listAt("filters->'groups'")} AS condition WHERE ${isObject('condition')}
 )`;
 
-/** The first condition that admits everybody: no property filter, and 100 percent in so many words. */
+/** The first condition that admits everybody: no property filter, and an explicit 100 percent. */
 const FULL_CONDITION = `
   SELECT condition
   FROM ${listAt("filters->'groups'")} WITH ORDINALITY AS numbered (condition, place)

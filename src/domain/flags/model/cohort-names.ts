@@ -13,7 +13,7 @@ export function listCohortIds(filters: JsonObject): number[] {
 
 /**
  * The filters with the name of each cohort beside its id, null where there is no such cohort. Names
- * that were stored with the filters may be out of date, so they give way.
+ * that were stored with the filters may be out of date and are replaced.
  */
 export function withCohortNames(filters: JsonObject, names: CohortNames): JsonObject {
   const { groups } = filters;

@@ -7,7 +7,7 @@ export type FlagStatus = 'active' | 'stale' | 'deleted';
 export interface FlagStatusReport {
   readonly status: FlagStatus;
   readonly reason: string;
-  /** Whether the reason tells of the rollout, and not of calls or switches. */
+  /** Whether the reason is the rollout, and not the last call or the state of the flag. */
   readonly isReasonRollout: boolean;
 }
 
@@ -16,7 +16,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long a flag may go uncalled before it counts as stale. */
 const STALE_AFTER_DAYS = 30;
 
-/** The moment that is long ago enough for staleness. */
+/** The moment before which a flag must have been called last to be stale. */
 export function staleSince(now: Date): Date {
   return new Date(now.getTime() - STALE_AFTER_DAYS * DAY_MS);
 }

@@ -48,7 +48,7 @@ export function stageRollout({ filters, active }: FeatureFlag): RolloutStage {
 
 /**
  * The value that everybody gets: a variant or whether the flag is on; null when it may differ. Only
- * a condition that states 100 percent makes sure of it.
+ * a condition with an explicit 100 percent guarantees it.
  */
 export function findConstantValue(filters: JsonObject): string | boolean | null {
   const conditions = conditionsOf(filters);

@@ -49,7 +49,7 @@ export function sealPayloads(write: PayloadWrite, cipher: PayloadCipher | null):
 
 /**
  * The filters with payloads readable. A marker stands for those that may not be read (there is no
- * cipher) or cannot be (their key is gone), so that one of them does not spoil a whole list.
+ * cipher) or cannot be (their key is gone), so that one of them does not make a whole list fail.
  */
 export function openPayloads(
   flag: Pick<FeatureFlag, 'filters' | 'hasEncryptedPayloads'>,
@@ -70,7 +70,7 @@ function hasPlaceFor(key: string, filters: JsonObject): boolean {
   return variants.length === 0 ? key === 'true' : variants.some((variant) => variant.key === key);
 }
 
-/** A flag that is no longer secret must not hand ciphertext out as a payload. */
+/** The payloads of a flag that is no longer secret must not be ciphertexts. */
 function dropCiphertexts(filters: JsonObject, stored: JsonObject): JsonObject {
   const payloads = Object.fromEntries(
     Object.entries(payloadsOf(filters)).filter(

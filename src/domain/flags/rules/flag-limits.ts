@@ -2,7 +2,7 @@ import { invalidField } from '../../common/refusal.ts';
 import type { Tx } from '../../database/db.ts';
 import { countFlags } from '../list/flags-queries.ts';
 
-/** How much of flags a project may have. Set by the operator. */
+/** Limits of the flags of a project. Set by the operator. */
 export interface FlagLimits {
   /** Flags of one project that are not deleted. */
   readonly maxFlagsPerProject: number;
@@ -11,8 +11,8 @@ export interface FlagLimits {
 }
 
 /**
- * Refuses one more flag in a project that is full. Runs inside `changeProject`, whose lock keeps two
- * writers from taking the last place both.
+ * Refuses another flag in a project that is at its limit. Runs inside `changeProject`, whose lock
+ * keeps two writers from both taking the last place.
  */
 export async function requireRoom(tx: Tx, projectId: number, limits: FlagLimits): Promise<void> {
   if ((await countFlags(tx, projectId)) < limits.maxFlagsPerProject) return;

@@ -12,7 +12,7 @@ import {
   validateFilters,
 } from './validate-filters.ts';
 
-/** What checking and sealing filters needs. */
+/** What validating and encrypting filters needs. */
 export interface FiltersContext {
   readonly compilePattern: CompilePattern;
   /** Null when there is no encryption key; then no secret payload can be written or read. */
@@ -20,7 +20,7 @@ export interface FiltersContext {
   readonly limits: FlagLimits;
 }
 
-/** The filters of a new flag, checked, and with secret payloads sealed. */
+/** The filters of a new flag, validated, and with secret payloads encrypted. */
 export function prepareNewFilters(context: FiltersContext, input: FeatureFlagInput): JsonObject {
   const isRemoteConfiguration = input.isRemoteConfiguration === true;
   const sent = isRemoteConfiguration ? serveEverybody(input.filters ?? {}) : input.filters;
@@ -30,8 +30,8 @@ export function prepareNewFilters(context: FiltersContext, input: FeatureFlagInp
 }
 
 /**
- * The filters to store: merged, checked, and with secret payloads sealed. Null when the write leaves
- * them as they are. `before` is the stored flag, null for a new one.
+ * The filters to store: merged, validated, and with secret payloads encrypted. Null when the
+ * write leaves them as they are. `before` is the stored flag, null for a new one.
  */
 export function prepareFilters(
   context: FiltersContext,
@@ -46,7 +46,7 @@ export function prepareFilters(
   const isUntouched = input.filters === undefined && isEncrypted === wasEncrypted && isAllowed;
   if (isUntouched) return null;
   if (input.filters !== undefined) refuseReservedKeys(input.filters);
-  // The rules look at payloads as clients see them, so ciphertexts are covered by their marker.
+  // The rules look at payloads as clients see them, so a marker stands for each ciphertext.
   const stored = before === null ? { groups: [] } : openPayloads(before, null);
   const filters = normaliseFilters({ ...stored, ...input.filters });
   const { compilePattern, limits } = context;

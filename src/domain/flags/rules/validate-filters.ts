@@ -13,12 +13,12 @@ export interface FilterRules {
 
 const VARIANT_KEY = /^[a-zA-Z0-9_./-]{1,400}$/;
 
-/** How far a sum of percentages may be from 100: far less than any share that a person can mean. */
+/** How far a sum of percentages may be from 100, for the rounding of binary fractions. */
 const SUM_TOLERANCE = 1e-6;
 
 /**
- * Checks every rule about `filters` that needs no other stored thing. Throws the first broken rule
- * as 400 on the field `filters`.
+ * Validates `filters` as far as that needs no stored data. Throws the first violation as 400 on the
+ * field `filters`.
  */
 export function validateFilters(filters: JsonObject, rules: FilterRules): void {
   validateSize(filters, rules.maxBytes);
@@ -39,7 +39,7 @@ export function validateFilters(filters: JsonObject, rules: FilterRules): void {
   validatePayloads(filters, variantKeys);
 }
 
-/** Refuses sent filters that name the format of their own: only what is stored may. */
+/** Refuses filters in a request that name a format version. */
 export function refuseReservedKeys(sent: JsonObject): void {
   if (sent.version === undefined) return;
   throw filtersError(

@@ -1,13 +1,13 @@
 import { invalidField } from '../../common/refusal.ts';
 import type { FeatureFlagInput } from '../model/flag-fields.ts';
 
-/** The state that a write would leave behind, as far as rules between fields look at it. */
+/** The fields of a flag that rules between fields look at. */
 interface Outlook {
   readonly bucketingIdentifier: string;
   readonly ensureExperienceContinuity: boolean;
 }
 
-/** Checks the rules between fields of a flag. `current` is the stored flag, or its defaults. */
+/** Validates the rules between fields of a flag. `current` is the stored flag, or its defaults. */
 export function validateFlagFields(input: FeatureFlagInput, current: Outlook): void {
   validateContinuity(input, current);
 }

@@ -15,8 +15,8 @@ interface Subject {
 }
 
 /**
- * Checks that every cohort and every flag that the filters refer to exists and can be decided.
- * Throws 400 on the field `filters`. Runs inside `changeProject`: nobody else changes what it saw.
+ * Validates that every cohort and every flag that the filters refer to exists and can be evaluated.
+ * Throws 400 on the field `filters`. Runs inside `changeProject`, whose lock keeps them unchanged.
  */
 export async function validateReferences(
   tx: Tx,

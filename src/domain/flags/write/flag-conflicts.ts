@@ -22,7 +22,7 @@ export interface EditBasis {
   readonly originalFlag?: JsonValue | undefined;
 }
 
-/** The names that are added to property filters for people to read. */
+/** Display names that replies add to property filters. */
 const DECORATIONS: ReadonlySet<string> = new Set(['cohort_name', 'group_key_names']);
 
 /**
@@ -74,7 +74,7 @@ function layOver(original: JsonValue, sent: JsonValue): JsonValue {
   return isJsonObject(original) && isJsonObject(sent) ? { ...original, ...sent } : sent;
 }
 
-/** A value in the form in which it is stored, without what is only there for people to read. */
+/** A value in the form in which it is stored, without display names. */
 function comparable(value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value;
   const filters = normaliseFilters(value);

@@ -14,8 +14,8 @@ import type { PayloadCipher } from '../payloads/payload-encryption.ts';
 type FieldValues = Readonly<Record<string, JsonValue>>;
 
 /**
- * The fields whose changes the activity log has. Secret payloads are covered by their marker;
- * `isSecret` also covers the other side of a change that makes them so.
+ * The fields whose changes the activity log records. A marker replaces secret payloads; `isSecret`
+ * also replaces those on the other side of a change that makes them secret.
  */
 export function loggedFields(
   flag: FeatureFlag,
@@ -23,7 +23,7 @@ export function loggedFields(
 ): Record<string, JsonValue> {
   return {
     ...valuesOf(flag, LOGGED_FIELDS),
-    // A ciphertext is nobody's news, and must not outlive its key in a log.
+    // A ciphertext is of no use to a reader, and must not outlive its key in a log.
     filters: openPayloads({ filters: flag.filters, hasEncryptedPayloads: isSecret }, null),
   };
 }

@@ -13,7 +13,7 @@ export function readFlagId(sent: JsonValue): number | null {
   return typeof sent === 'number' || typeof sent === 'string' ? toFlagId(String(sent)) : null;
 }
 
-/** Tells ids from what cannot be one. */
+/** Separates ids from what cannot be one. */
 export function readFlagIds(sent: readonly JsonValue[]): SentFlagIds {
   const ids: number[] = [];
   const invalid: JsonValue[] = [];

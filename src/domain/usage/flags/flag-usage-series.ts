@@ -4,8 +4,8 @@ import type { FullProjects } from './full-projects.ts';
 import { type DayOf, dayOfZone } from './project-day.ts';
 
 /**
- * How many variants of a flag are told apart under one event; later ones are counted together.
- * Anybody with the public key can name variants, so there must be an end to them.
+ * How many variants of a flag are distinguished under one event; later ones are counted together.
+ * Anybody with the public key can name variants, so their number is limited.
  */
 export const VARIANTS_MAX = 100;
 
@@ -28,7 +28,7 @@ interface UseInProject {
 
 /**
  * Finds or makes the series of the uses. A use in a project that is gone has none, nor has one of a
- * key that is too many.
+ * key beyond the limit.
  */
 export async function resolveSeries(
   tx: Statements,

@@ -47,7 +47,7 @@ export async function resolveVisitors(
   return (visit) => found.get(toKey(visit));
 }
 
-/** Takes away the visitors behind distinct ids that got a person; tells who they have become. */
+/** Removes the visitors behind distinct ids that got a person; returns the persons. */
 export async function takeVisitors(
   tx: Statements,
   attached: {

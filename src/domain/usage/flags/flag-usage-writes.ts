@@ -27,7 +27,7 @@ export async function sendFlagUses(
 ): Promise<Sent<void>> {
   if (uses.length === 0) return sendWith(undefined);
   const series = resolveSeries(tx, uses, full);
-  // Who used what is not counted is not stored either; to know that first costs a round trip.
+  // Users of what is not counted are not stored either, at the cost of a round trip to know that.
   const isAnyFull = uses.some(({ projectId }) => full.isFull(projectId));
   const counted = isAnyFull ? await series.then((of) => uses.filter((use) => of(use))) : uses;
   const [seriesOf, visitorOf] = await Promise.all([series, resolveVisitors(tx, counted)]);

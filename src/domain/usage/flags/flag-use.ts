@@ -26,7 +26,7 @@ export interface FlagUse {
 const FLAG_KEY = /^[a-zA-Z0-9_-]{1,400}$/;
 const VARIANT_MAX_LENGTH = 400;
 
-/** The use that the event reports; null when it reports none, or the use of something that is not a flag. */
+/** The use that the event reports; null when it reports none, or one of something else than a flag. */
 export function readFlagUse({
   event,
   properties,

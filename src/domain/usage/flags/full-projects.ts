@@ -4,8 +4,8 @@ const PROJECTS_MAX = 10_000;
 const FULL_FOR_MS = 60_000;
 
 /**
- * The projects that had no room for another key of no flag a moment ago. Finding that out reads all
- * series of a project, and anybody with the public key could have it found out in every commit.
+ * The projects that recently had no room for another key that belongs to no flag. To check that reads
+ * all series of a project, and anybody with the public key could force a check in every commit.
  */
 export class FullProjects {
   readonly #until = new BoundedCache<number, number>(PROJECTS_MAX);
@@ -20,7 +20,7 @@ export class FullProjects {
     return (this.#until.get(projectId) ?? Number.NEGATIVE_INFINITY) > this.#now();
   }
 
-  /** Notes that the project has no room; it is asked again a minute later. */
+  /** Records that the project has no room; it is checked again a minute later. */
   note(projectId: number): void {
     this.#until.set(projectId, this.#now() + FULL_FOR_MS);
   }

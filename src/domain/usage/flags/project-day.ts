@@ -12,10 +12,10 @@ export type DayOf = (instantMs: number) => string;
 const ZONES_MAX = 500;
 const QUARTER_HOURS_MAX = 1_000;
 
-/** Making a clock costs more than all that one commit asks of it. */
+/** Creating a clock costs more than all look-ups of one commit. */
 const dayOfByZone = new BoundedCache<string, DayOf>(ZONES_MAX);
 
-/** Tells days in the timezone of a project. */
+/** The calendar days of a timezone. */
 export function dayOfZone(timezone: string): DayOf {
   const known = dayOfByZone.get(timezone);
   if (known !== undefined) return known;

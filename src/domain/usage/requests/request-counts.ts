@@ -1,6 +1,6 @@
 import { readSdkName } from './sdk-name.ts';
 
-/** What a request asked for. Definitions that had not changed are told apart: they cost nothing. */
+/** What a request asked for. Unchanged definitions are a kind of their own: they cost nothing. */
 export type RequestKind = 'evaluation' | 'definitions' | 'definitions_unchanged';
 
 /** The requests of one project, day, kind and SDK. */
@@ -15,7 +15,7 @@ export interface RequestCount {
 
 const DAY_MS = 86_400_000;
 
-/** Different User-Agents that are told apart in one day; the rest counts as unknown. */
+/** Different User-Agents that are distinguished in one day; the rest counts as unknown. */
 const USER_AGENTS_MAX = 1_000;
 
 type CountsOfKind = Map<string, RequestCount>;
@@ -48,7 +48,7 @@ export class RequestCounts {
     count.requests += 1;
   }
 
-  /** Takes back what could not be written. */
+  /** Adds back what could not be written. */
   restore(counts: readonly RequestCount[]): void {
     this.#finished.push(...counts);
   }

@@ -19,7 +19,7 @@ export interface RequestUsageOptions {
   readonly flushEveryMs?: number;
 }
 
-/** Counts requests in memory and adds them to the database now and then. */
+/** Counts requests in memory and adds them to the database at intervals. */
 export interface RequestUsage {
   count(projectId: number, kind: RequestKind, userAgent: string | undefined): void;
   /** Whether the month's requests have used the quota up, as far as this process knows. */
@@ -43,7 +43,7 @@ interface UsedInMonth {
 
 const FLUSH_EVERY_MS = 5_000;
 
-/** Makes the counter; it writes by itself until it is closed. */
+/** Creates the counter; it writes periodically until it is closed. */
 export function createRequestUsage(options: RequestUsageOptions): RequestUsage {
   const counts = new RequestCounts();
   /** What is stored of this month, and what was counted here since that was read, weighted. */

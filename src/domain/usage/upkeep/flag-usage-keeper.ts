@@ -21,7 +21,7 @@ export interface FlagUsageKeeperOptions {
   readonly everyMs?: number;
 }
 
-/** Carries usage over to flags every few seconds and prunes it now and then, until it is stopped. */
+/** Copies usage to flags every few seconds and prunes it at intervals, until it is stopped. */
 export function keepFlagUsage(options: FlagUsageKeeperOptions): { stop(): Promise<void> } {
   const { db, now, log, retentionDays } = options;
   let noted: Date | null = null;
@@ -62,7 +62,7 @@ export function keepFlagUsage(options: FlagUsageKeeperOptions): { stop(): Promis
  * since the instant, or ever. Nothing that is evaluated changes, so there is no new revision.
  *
  * What was received before a flag existed concerns an earlier flag of the same key. A flag that
- * somebody is changing is passed over: it comes next time.
+ * is locked by a change is skipped until the next run.
  */
 export async function noteUsageOnFlags(db: Db, since: Date | null): Promise<void> {
   await db.raw(
@@ -97,7 +97,7 @@ export async function noteUsageOnFlags(db: Db, since: Date | null): Promise<void
 export interface PruneOptions {
   readonly now: Date;
   readonly retentionDays: number;
-  /** Asked before each transaction: the rest is left for another time. */
+  /** Called before each transaction; true leaves the rest for the next run. */
   readonly isStopped?: () => boolean;
 }
 
@@ -119,7 +119,7 @@ export async function pruneFlagUsage(
 
 /**
  * Deletes some rows of earlier days; returns whether there may be more. Capture changes them too, in
- * an order of its own: rows that it holds are passed over and come next time, so neither waits for
+ * an order of its own: rows that it has locked are skipped until the next run, so neither waits for
  * the other.
  */
 async function deleteBefore(
