@@ -21,10 +21,22 @@ export async function migrateToLatest(
   db: Db,
   onProgress: (message: string) => void = () => {},
 ): Promise<string[]> {
+  if (await hasEvery(db)) return [];
   return transaction(db, LIMITS.migration, async (lockTx) => {
     await waitForMigrationLock(lockTx, onProgress);
     return applyMissing(db, onProgress);
   });
+}
+
+/** Whether nothing is left to migrate, as at most starts; a migration is recorded when it is done. */
+async function hasEvery(db: Db): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { found: string | null }[] }>(
+    "SELECT to_regclass('knex_migrations') AS found",
+  );
+  if (typeof rows[0]?.found !== 'string') return false;
+  const done = new Set(await db('knex_migrations').pluck('name'));
+  const migrations = await migrationSource.getMigrations([]);
+  return migrations.every(({ name }) => done.has(name));
 }
 
 /** Polls, because a waiting statement's snapshot would block CREATE INDEX CONCURRENTLY. */
