@@ -3,7 +3,7 @@ import type { FlagCommandsContext } from '../domain/flags/write/flags-commands.t
 import type { IdentityChanges } from '../domain/projects/change-identities.ts';
 import type { Handlers } from '../operations/operation.ts';
 import { type CaptureHandlersContext, createCaptureHandlers } from './capture/capture.ts';
-import { createAnalyticsHandlers } from './capture/capture-v1.ts';
+import { createCaptureV1Handlers } from './capture/capture-v1.ts';
 import { createCohortHandlers } from './cohorts/cohorts.ts';
 import { createDashboardHandlers } from './dashboards/dashboards.ts';
 import { createUsageHandlers } from './dashboards/usage.ts';
@@ -72,7 +72,7 @@ export function createHandlers(context: HandlersContext): Handlers {
     ...createPersonalApiKeyHandlers(context),
     ...createPersonHandlers(context),
     ...createGroupHandlers(context),
-    ...createAnalyticsHandlers(context),
+    ...createCaptureV1Handlers(context),
     ...createEventHandlers(context),
   };
 }

@@ -29,7 +29,7 @@ export function createAudienceCounter(db: Db): AudienceCounter {
       const detail = 'Too many counts are under way. Please try again shortly.';
       throw new Refusal('unavailable', detail);
     }
-    // Whoever leaves hands over its place.
+    // Whoever leaves gives its place to the next.
     await new Promise<void>((resolve) => waiting.push(resolve));
   }
 

@@ -1,9 +1,9 @@
 import { invalidBatch } from '../../domain/capture/parse/capture-refusal.ts';
 import { requireToken, unknownToken } from '../../domain/capture/parse/capture-token.ts';
 import {
-  type ParsedAnalytics,
-  parseAnalyticsBatch,
-} from '../../domain/capture/parse/parse-analytics.ts';
+  type ParsedCaptureV1,
+  parseCaptureV1Batch,
+} from '../../domain/capture/parse/parse-capture-v1.ts';
 import { isJson, isJsonObject, type JsonValue } from '../../domain/common/json.ts';
 import { Refusal } from '../../domain/common/refusal.ts';
 import { runAtOnce, runInSlices } from '../../domain/common/time-slices.ts';
@@ -11,7 +11,7 @@ import type { Handlers, RequestOrigin } from '../../operations/operation.ts';
 import { AT_ONCE_EVENTS, type CaptureHandlersContext } from './capture.ts';
 
 /** The operation that takes events in and tells what became of each. */
-export function createAnalyticsHandlers({
+export function createCaptureV1Handlers({
   snapshots,
   events,
 }: CaptureHandlersContext): Pick<Handlers, 'captureAnalyticsEvents'> {
@@ -23,7 +23,7 @@ export function createAnalyticsHandlers({
   }
 
   /** Stores the events; those that the database does not take become dropped ones. */
-  async function store(projectId: number, parsed: ParsedAnalytics): Promise<void> {
+  async function store(projectId: number, parsed: ParsedCaptureV1): Promise<void> {
     try {
       await events.add(projectId, parsed.events);
     } catch (error) {
@@ -38,7 +38,7 @@ export function createAnalyticsHandlers({
     async captureAnalyticsEvents({ body, origin, reply }) {
       const projectId = await findProjectId(origin);
       const batch = readBatch(isJson(body) ? body : null);
-      const parsing = parseAnalyticsBatch(batch, {
+      const parsing = parseCaptureV1Batch(batch, {
         receivedAt: origin.receivedAt,
         sentAt: readSentAt(origin),
         sdkInfo: readHeader(origin, 'posthog-sdk-info'),

@@ -68,7 +68,7 @@ export interface ContractOperation {
   readonly hasBody: boolean;
   /** Other names of fields of the body, each with the name that the contract lists. */
   readonly fieldAliases: ReadonlyMap<string, string>;
-  /** The media type of a body that is handed over as text; null when it is JSON. */
+  /** The media type of a body that is taken as text; null when it is JSON. */
   readonly textBody: string | null;
   /** The kind of its body in the table of bounds; null when it takes none. */
   readonly bodyKind: string | null;

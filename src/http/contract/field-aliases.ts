@@ -2,7 +2,7 @@
  * Gives what came under another name the name that the contract lists, where that one has no value.
  * The body is changed in place, before it is checked.
  */
-export function settleFieldNames(body: unknown, aliases: ReadonlyMap<string, string>): void {
+export function applyFieldAliases(body: unknown, aliases: ReadonlyMap<string, string>): void {
   if (aliases.size === 0 || typeof body !== 'object' || body === null) return;
   for (const [alias, name] of aliases) {
     if (!Object.hasOwn(body, alias)) continue;

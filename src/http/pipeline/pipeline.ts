@@ -2,7 +2,7 @@ import type { Caller, ProjectAccess } from '../../domain/common/access.ts';
 import { andThen, type Eventually } from '../../domain/common/eventually.ts';
 import type { Refusal } from '../../domain/common/refusal.ts';
 import type { Handlers } from '../../operations/operation.ts';
-import { settleFieldNames } from '../contract/field-aliases.ts';
+import { applyFieldAliases } from '../contract/field-aliases.ts';
 import { isFinding } from '../contract/request-validator.ts';
 import { DecodeFault } from '../decode/decode-fault.ts';
 import type { LargeWork } from '../decode/large-work.ts';
@@ -179,7 +179,7 @@ function validateAndHandle(
   body: unknown,
 ): Eventually<WireReply> {
   const { operation, style, validator } = plan;
-  settleFieldNames(body, operation.fieldAliases);
+  applyFieldAliases(body, operation.fieldAliases);
   const { params, query, headers } = request;
   const valid = validator.validate({ params, query, headers, body });
   if (isFinding(valid)) throw style.wordFinding(valid, operation, body);

@@ -28,7 +28,7 @@ export interface EventClocks {
  * removed, an offset overrides, without either it is now; more than 23 hours ahead is now, and a
  * year outside 0 to 9999 is the epoch.
  */
-export function settleTimestamp(clocks: EventClocks): Date {
+export function resolveTimestamp(clocks: EventClocks): Date {
   const now = clocks.receivedAt.getTime();
   let settled = now;
   if (clocks.offsetMs !== null) {

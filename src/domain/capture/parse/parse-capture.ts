@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
 import { cutText, toIdentifier, toStoredDistinctId } from '../../persons/write/persons-writes.ts';
-import { parseEpoch, parseTimestamp, settleTimestamp } from './capture-clock.ts';
+import { parseEpoch, parseTimestamp, resolveTimestamp } from './capture-clock.ts';
 import type { CaptureEvent } from './capture-event.ts';
 import { hydrationError, invalidCapture, tooLargeCapture } from './capture-refusal.ts';
 import { extractToken, readToken } from './capture-token.ts';
@@ -104,7 +104,7 @@ function parseEvent(sent: JsonObject, receivedAt: Date, sentAt: Date | null): Ca
     event,
     distinctId: readDistinctId(item, properties),
     properties,
-    timestamp: settleTimestamp({
+    timestamp: resolveTimestamp({
       receivedAt,
       sentAt,
       timestamp: readTimestamp(item.timestamp),

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
 import { toIdentifier } from '../../persons/write/persons-writes.ts';
-import { readAnalyticsOptions } from './analytics-options.ts';
-import { settleTimestamp } from './capture-clock.ts';
+import { resolveTimestamp } from './capture-clock.ts';
 import type { CaptureEvent } from './capture-event.ts';
 import { invalidBatch, tooLargeCapture } from './capture-refusal.ts';
+import { readCaptureV1Options } from './capture-v1-options.ts';
 import { cleanJsonObject } from './clean-json.ts';
 import { isEventTooLarge } from './event-size.ts';
 import { EVENTS_MAX, REMOVED_EVENT, toCanonicalUuid } from './parse-capture.ts';
@@ -51,11 +51,11 @@ export type DropReason =
   | 'rejected';
 
 /** What becomes of one event of a batch. */
-export type AnalyticsResult =
+export type CaptureV1Result =
   | { readonly result: 'ok'; readonly details?: 'person_processing_disabled' }
   | { readonly result: 'drop'; readonly details: DropReason };
 
-export interface AnalyticsContext {
+export interface CaptureV1Context {
   readonly receivedAt: Date;
   /** The client's clock when it sent the request. */
   readonly sentAt: Date;
@@ -63,9 +63,9 @@ export interface AnalyticsContext {
   readonly sdkInfo: string;
 }
 
-export interface ParsedAnalytics {
+export interface ParsedCaptureV1 {
   /** By uuid as the client spells it, in the order of the batch. */
-  readonly results: Map<string, AnalyticsResult>;
+  readonly results: Map<string, CaptureV1Result>;
   readonly events: readonly CaptureEvent[];
 }
 
@@ -74,15 +74,15 @@ export interface ParsedAnalytics {
  * ambiguous (no events, and uuids that are missing, malformed or not unique) refuses all of it,
  * with a `Refusal`.
  */
-export function* parseAnalyticsBatch(
+export function* parseCaptureV1Batch(
   batch: readonly JsonValue[],
-  context: AnalyticsContext,
-): Generator<void, ParsedAnalytics> {
+  context: CaptureV1Context,
+): Generator<void, ParsedCaptureV1> {
   if (batch.length === 0) throw invalidBatch('empty_batch', 'The batch holds no event.');
   if (batch.length > EVENTS_MAX) {
     throw tooLargeCapture(`the request holds more than ${EVENTS_MAX} events`);
   }
-  const results = new Map<string, AnalyticsResult>();
+  const results = new Map<string, CaptureV1Result>();
   const seen = new Set<string>();
   const events: CaptureEvent[] = [];
   for (const sent of batch) {
@@ -123,7 +123,7 @@ function readUuid(value: JsonValue | undefined): { given: string; uuid: string }
 function parseEvent(
   item: JsonObject,
   uuid: string,
-  { receivedAt, sentAt, sdkInfo }: AnalyticsContext,
+  { receivedAt, sentAt, sdkInfo }: CaptureV1Context,
 ): { readonly event: CaptureEvent; readonly isShared: boolean } | DropReason {
   const { event, distinct_id, timestamp } = item;
   if (typeof event !== 'string' || event.trim() === '') return 'missing_event_name';
@@ -136,7 +136,7 @@ function parseEvent(
   if (claimed === null) return 'invalid_event_timestamp';
   const own = item.properties ?? {};
   if (!isJsonObject(own)) return 'malformed_event_properties';
-  const options = readAnalyticsOptions(item.options);
+  const options = readCaptureV1Options(item.options);
   if (options === null) return 'invalid_options';
   const isShared = SHARED_IDS.has(distinctId.trim().toLowerCase());
   const properties = {
@@ -148,7 +148,7 @@ function parseEvent(
     ...(isShared ? { $process_person_profile: false } : {}),
   };
   if (isEventTooLarge(event, JSON.stringify(properties))) return 'event_too_big';
-  const settled = settleTimestamp({
+  const settled = resolveTimestamp({
     receivedAt,
     sentAt,
     timestamp: claimed,

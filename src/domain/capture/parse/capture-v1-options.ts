@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.ts';
 
 /** What the options of an event mean. */
-export interface AnalyticsOptions {
+export interface CaptureV1Options {
   /** The properties by which older clients say the same. */
   readonly properties: JsonObject;
   /** The client vouches for its clock. */
@@ -24,7 +24,7 @@ const OPTIONS: readonly Option[] = [
 ];
 
 /** Reads the options of an event; null when one has the wrong type. Unknown ones are ignored. */
-export function readAnalyticsOptions(value: JsonValue | undefined): AnalyticsOptions | null {
+export function readCaptureV1Options(value: JsonValue | undefined): CaptureV1Options | null {
   const options = value ?? {};
   if (!isJsonObject(options)) return null;
   const properties: Record<string, JsonValue> = {};
