@@ -90,3 +90,11 @@ it('An index beyond its column is refused', async () => {
   expect(reply.status).toBe(400);
   expect(pickText(reply.body, 'attr')).toBe('filters');
 });
+
+it('A name with a NUL character in the path names nothing', async () => {
+  for (const path of ['feature_flags/%00/remote_config/', 'feature_flags/%00/', 'persons/%00/']) {
+    const reply = await burgee.api('GET', `/api/projects/1/${path}`);
+    expect(reply.status, `${path} ${reply.text}`).toBe(404);
+  }
+  expect(burgee.errors()).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import type { Caller, ProjectAccess } from '../../domain/common/access.ts';
 import { andThen, type Eventually } from '../../domain/common/eventually.ts';
-import type { Refusal } from '../../domain/common/refusal.ts';
+import { notFound, type Refusal } from '../../domain/common/refusal.ts';
 import type { Handlers } from '../../operations/operation.ts';
 import { applyFieldAliases } from '../contract/field-aliases.ts';
 import { isFinding } from '../contract/request-validator.ts';
@@ -179,6 +179,8 @@ function validateAndHandle(
   body: unknown,
 ): Eventually<WireReply> {
   const { operation, style, validator } = plan;
+  // No name that is stored has one, and PostgreSQL takes none even to look for.
+  if (Object.values(request.params).some((value) => value.includes('\0'))) throw notFound();
   applyFieldAliases(body, operation.fieldAliases);
   const { params, query, headers } = request;
   const valid = validator.validate({ params, query, headers, body });
