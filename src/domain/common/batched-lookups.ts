@@ -30,6 +30,9 @@ export class BatchedLookups<Value> {
   #waiting = new Map<string, Waiting<Value>[]>();
   #isRunning = false;
   #isScheduled = false;
+  /** Whether somebody waits who is not suspect. */
+  #isUrgent = false;
+  #pause: NodeJS.Timeout | undefined;
   #lastEndedAt = Number.NEGATIVE_INFINITY;
   #misses = 0;
   #missesSince = 0;
@@ -45,50 +48,55 @@ export class BatchedLookups<Value> {
   }
 
   /**
-   * What the key stands for; undefined when it stands for nothing. `isSuspect` asks with the pause
-   * whatever the others do. Rejects with `unavailable` when too many wait, or as `find` does.
+   * What the key stands for; undefined when it stands for nothing. `isSuspect` asks with the pause,
+   * or along with somebody who is not. Rejects with `unavailable` when too many wait, or as `find`
+   * does.
    */
   find(key: string, isSuspect = false): Promise<Value | undefined> {
     return new Promise((resolve, reject) => {
       const others = this.#waiting.get(key);
-      if (others !== undefined) {
-        others.push({ resolve, reject });
-        return;
-      }
-      if (this.#waiting.size >= this.#options.maxWaiting) {
+      if (others !== undefined) others.push({ resolve, reject });
+      else if (this.#waiting.size < this.#options.maxWaiting) {
+        this.#waiting.set(key, [{ resolve, reject }]);
+      } else {
         reject(unavailable('Too many keys are being looked up. Please try again.', undefined));
         return;
       }
-      this.#waiting.set(key, [{ resolve, reject }]);
-      this.#schedule(isSuspect);
+      if (!isSuspect) this.#isUrgent = true;
+      this.#schedule();
     });
   }
 
-  #schedule(isSuspect: boolean): void {
+  #schedule(): void {
     if (this.#isRunning || this.#isScheduled || this.#waiting.size === 0) return;
-    this.#isScheduled = true;
     const { pauseMs, now } = this.#options;
-    const isPaced = isSuspect || this.#countMisses(0) >= this.#options.missesPerSecond;
+    const isPaced = !this.#isUrgent || this.#countMisses(0) >= this.#options.missesPerSecond;
     const waitMs = isPaced ? this.#lastEndedAt + pauseMs - now() : 0;
-    if (waitMs <= 0) queueMicrotask(() => this.#run());
-    else setTimeout(() => this.#run(), waitMs);
+    if (waitMs > 0) this.#pause ??= setTimeout(() => this.#run(), waitMs);
+    else {
+      this.#isScheduled = true;
+      queueMicrotask(() => this.#run());
+    }
   }
 
   async #run(): Promise<void> {
     const batch = this.#waiting;
     this.#waiting = new Map();
     this.#isScheduled = false;
+    this.#isUrgent = false;
     this.#isRunning = true;
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
     try {
       const found = await this.#find([...batch.keys()]);
-      this.#countMisses(batch.size - found.size);
+      this.#countMisses([...batch.keys()].filter((key) => !found.has(key)).length);
       for (const [key, asking] of batch) for (const { resolve } of asking) resolve(found.get(key));
     } catch (error) {
       for (const asking of batch.values()) for (const { reject } of asking) reject(error);
     } finally {
       this.#isRunning = false;
       this.#lastEndedAt = this.#options.now();
-      this.#schedule(false);
+      this.#schedule();
     }
   }
 

@@ -163,14 +163,23 @@ function decodeBase64(bytes: Buffer): Buffer | null {
   return BASE64.test(text) ? Buffer.from(text, 'base64') : null;
 }
 
-const BLANK = new Set([0x20, 0x0a, 0x0d, 0x09]);
-const JSON_STARTS = new Set(['{', '[', '"'].map((start) => start.charCodeAt(0)));
+const QUOTE = 0x22;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
 
 /** Whether the first character is one that no base64 has. */
 function startsAsJson(bytes: Buffer): boolean {
-  let at = 0;
-  while (BLANK.has(bytes[at] ?? 0)) at += 1;
-  return JSON_STARTS.has(bytes[at] ?? 0);
+  const first = bytes[endOfBlanks(bytes)];
+  return first === QUOTE || first === OPEN_LIST || first === OPEN_OBJECT;
+}
+
+/** Where the first byte is that is no blank: a body may be nothing but blanks, megabytes of them. */
+function endOfBlanks(bytes: Buffer): number {
+  for (let at = 0; at < bytes.length; at += 1) {
+    const code = bytes[at];
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return at;
+  }
+  return bytes.length;
 }
 
 function withoutMark(bytes: Buffer): Buffer {

@@ -74,14 +74,18 @@ function* build(
   level: number,
 ): Generator<void, unknown> {
   const trimmed = trimSpan(bytes, span);
-  const kind = trimmed.to - trimmed.from > PART_BYTES ? containerOf(bytes, trimmed) : null;
+  const isLarge = trimmed.to - trimmed.from > PART_BYTES;
+  const kind = isLarge ? containerOf(bytes, trimmed) : null;
   yield;
   if (kind === null || level === SPLIT_LEVELS) {
     if (kind !== null && trimmed.to - trimmed.from > WHOLE_PART_BYTES) {
       const limit = `${WHOLE_PART_BYTES} bytes below level ${SPLIT_LEVELS}`;
       throw new DecodeFault('too_large', `the JSON has a value of more than ${limit}`);
     }
-    return parsePart(bytes.toString('utf8', trimmed.from, trimmed.to), isLenient);
+    // What is large and no container is a text, or no JSON: there are no numbers in it to replace.
+    const mayHoldNumbers = kind !== null || !isLarge;
+    const text = bytes.toString('utf8', trimmed.from, trimmed.to);
+    return parsePart(text, isLenient && mayHoldNumbers);
   }
   const inside = trimSpan(bytes, { from: trimmed.from + 1, to: trimmed.to - 1 });
   if (inside.from === inside.to) return kind === 'array' ? [] : {};

@@ -3,6 +3,7 @@ import {
   invalidField,
   Refusal,
   type RefusalKind,
+  refusedAction,
   unavailable,
 } from '../../domain/common/refusal.ts';
 import type { ErrorStyle } from '../wire/error-style.ts';
@@ -103,5 +104,58 @@ describe('renderRefusal', () => {
   ] as const)('tells a fault in the envelope that clients of %s know', (style, code, detail) => {
     const { body } = renderRefusal(new Error('x'), style);
     expect(JSON.parse(String(body))).toEqual({ type: 'server_error', code, detail, attr: null });
+  });
+});
+
+describe('the form that some actions have', () => {
+  const broken = { detail: 'Not so.', code: 'wrong', attr: 'key' };
+  const envelope = { type: 'validation_error', ...broken };
+
+  it.each([
+    ['error', { error: 'Not so.', ...envelope }],
+    ['success', { success: false, error: 'Not so.', ...envelope }],
+  ] as const)('is %s beside the envelope', (form, body) => {
+    const reply = renderRefusal(refusedAction(form, broken), 'management');
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(String(reply.body))).toEqual(body);
+  });
+});
+
+describe('the style of capture v1', () => {
+  const render = (error: unknown) => {
+    const { status, headers, body } = renderRefusal(error, 'capture_v1');
+    return { status, headers, body: JSON.parse(String(body)) };
+  };
+
+  it('has a word for programs, a sentence for people, and what would have been taken', () => {
+    const refusal = new Refusal('malformed', 'There is no body.', { code: 'empty_body' });
+    expect(render(refusal)).toEqual({
+      status: 400,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'accept-encoding': expect.stringContaining('gzip'),
+      },
+      body: {
+        error: 'empty_body',
+        error_description: 'There is no body.',
+        error_uri: expect.stringMatching(/^https:/),
+      },
+    });
+  });
+
+  it('says when to try again after an outage', () => {
+    expect(render(unavailable('Try again.', new Error('socket path')))).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '1' },
+      body: { error: 'service_unavailable', error_description: 'Try again.' },
+    });
+  });
+
+  it('leaks nothing of a fault that is not expected', () => {
+    expect(render(new Error('hunter2'))).toMatchObject({
+      status: 500,
+      body: { error: 'internal_error', error_description: 'A server error occurred.' },
+    });
   });
 });
