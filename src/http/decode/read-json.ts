@@ -25,7 +25,10 @@ const PART_BYTES = 65_536;
 const SPLIT_LEVELS = 8;
 
 /** A part that is not taken apart any more may have so many bytes. */
-const WHOLE_PART_BYTES = 4_194_304;
+const WHOLE_PART_BYTES = 1_048_576;
+
+/** An object may have so many keys: more are slow to add, whatever is done between two of them. */
+const KEYS_MAX = 100_000;
 
 /** What is looked at in one step of measuring. */
 const STEP_BYTES = 262_144;
@@ -120,21 +123,31 @@ function* buildObject(
   level: number,
 ): Generator<void, object> {
   const object = {};
+  let keys = 0;
   for (const { from, to, isLarge } of groupMembers(bytes, inside, PART_BYTES)) {
     requireMember(bytes, { from, to });
+    if (keys > KEYS_MAX) throw tooManyKeys();
     if (isLarge) {
+      keys += 1;
       const { key, value } = splitMember(bytes, { from, to });
       const name = parsePart(bytes.toString('utf8', key.from, key.to), false);
       setMember(object, String(name), yield* build(bytes, value, isLenient, level + 1));
     } else {
       const members = parsePart(`{${bytes.toString('utf8', from, to)}}`, isLenient);
       if (typeof members === 'object' && members !== null) {
-        for (const [name, value] of Object.entries(members)) setMember(object, name, value);
+        for (const [name, value] of Object.entries(members)) {
+          setMember(object, name, value);
+          keys += 1;
+        }
       }
     }
     yield;
   }
   return object;
+}
+
+function tooManyKeys(): DecodeFault {
+  return new DecodeFault('too_large', `an object of the JSON has more than ${KEYS_MAX} keys`);
 }
 
 /** As JSON.parse does it: a key that objects have by nature is a key like any other. */

@@ -49,6 +49,9 @@ interface Admission {
   readonly access: ProjectAccess | null;
 }
 
+/** What is larger keeps its turn of large work until it is answered, since it takes memory until then. */
+const KEEPS_TURN_BYTES = 2_097_152;
+
 const ANYBODY: Admission = Object.freeze({ caller: null, access: null });
 
 /** Makes the pipeline. */
@@ -168,7 +171,9 @@ function decode(
   request: WireRequest,
 ): Eventually<unknown> {
   if (body === null) return undefined;
-  return body.decode(request, { bounds: body.bounds, largeWork });
+  const decoded = body.decode(request, { bounds: body.bounds, largeWork });
+  if (!(decoded instanceof Promise) || request.payload.length > KEEPS_TURN_BYTES) return decoded;
+  return decoded.finally(() => largeWork.leave(request));
 }
 
 function validateAndHandle(
