@@ -1450,7 +1450,8 @@ export interface paths {
         /**
          * Capture a batch of events
          * @description Stores the events of a batch, in order and in one transaction. Otherwise the same as the
-         *     capture of one event, with a larger size limit (20 MiB).
+         *     capture of one event, with a larger size limit (20 MiB). More than 20,000 events are refused with
+         *     413, as is what is over the bounds that `x-body-bounds` names.
          */
         post: operations["captureBatch"];
         delete?: never;
@@ -1474,7 +1475,7 @@ export interface paths {
          *     sent after the commit. The project API key is the bearer token.
          *
          *     The body is JSON, plain or in gzip, deflate, brotli or, where the Node.js that runs Burgee
-         *     has it, zstd: at most 10 MiB as sent and 50 MiB unpacked. Times are corrected by the
+         *     has it, zstd: at most 10 MiB as sent and 25 MiB unpacked. Times are corrected by the
          *     difference between `PostHog-Request-Timestamp` and the clock of the server, unless an event
          *     has `disable_skew_correction`. Both `Accept` and `Accept-Encoding` of a refusal say what
          *     would have been taken.
@@ -3434,7 +3435,7 @@ export interface components {
                 "application/json": components["schemas"]["ActionError"] | components["schemas"]["Error"];
             };
         };
-        /** @description The body is larger than 4 MiB. */
+        /** @description The body is over a bound: 4 MiB as sent or unpacked, how many times its size it unpacks to, or how many values it holds. `detail` names the bound. */
         TooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -3485,7 +3486,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The database does not answer. Try again shortly. */
+        /** @description The database does not answer, or too much is under way. Try again shortly. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -3645,7 +3646,7 @@ export interface components {
                 "application/json": components["schemas"]["AnalyticsError"];
             };
         };
-        /** @description The body is larger than allowed, before or after inflating. */
+        /** @description The body is over a bound: bytes as sent or unpacked, how many times its size it unpacks to, values, or events. The text names the bound. */
         IngestTooLarge: {
             headers: {
                 [name: string]: unknown;
@@ -3665,7 +3666,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description The database does not answer, or the buffer is full. Try again shortly. */
+        /** @description The database does not answer, the buffer is full, or too much is under way. Try again shortly. */
         IngestUnavailable: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -7468,7 +7469,7 @@ export interface operations {
                     "application/json": components["schemas"]["AnalyticsError"];
                 };
             };
-            /** @description The database does not answer, or the buffer is full. Try again shortly. */
+            /** @description The database does not answer, the buffer is full, or too much is under way. Try again shortly. */
             503: {
                 headers: {
                     Accept: components["headers"]["AcceptHint"];

@@ -9,6 +9,7 @@ import {
   normaliseFilters,
   refuseReservedKeys,
   requireCondition,
+  requireSize,
   validateFilters,
 } from './validate-filters.ts';
 
@@ -45,11 +46,15 @@ export function prepareFilters(
   const isAllowed = isRemoteConfiguration || !isEncrypted;
   const isUntouched = input.filters === undefined && isEncrypted === wasEncrypted && isAllowed;
   if (isUntouched) return null;
-  if (input.filters !== undefined) refuseReservedKeys(input.filters);
+  const { compilePattern, limits } = context;
+  if (input.filters !== undefined) {
+    refuseReservedKeys(input.filters);
+    // Before anything is made of them: too many would hold everybody up.
+    requireSize(input.filters, limits.maxFiltersBytes);
+  }
   // The rules look at payloads as clients see them, so a marker stands for each ciphertext.
   const stored = before === null ? { groups: [] } : openPayloads(before, null);
   const filters = normaliseFilters({ ...stored, ...input.filters });
-  const { compilePattern, limits } = context;
   validateFilters(filters, { compilePattern, maxBytes: limits.maxFiltersBytes });
   return sealPayloads(
     {

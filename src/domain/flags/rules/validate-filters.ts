@@ -21,7 +21,7 @@ const SUM_TOLERANCE = 1e-6;
  * field `filters`.
  */
 export function validateFilters(filters: JsonObject, rules: FilterRules): void {
-  validateSize(filters, rules.maxBytes);
+  requireSize(filters, rules.maxBytes);
   checkFiltersStructure(filters);
   validateVariants(filters);
   const variantKeys = new Set(variantsOf(filters).map((variant) => variant.key));
@@ -105,7 +105,8 @@ function normalisePayloads(payloads: JsonObject): JsonObject {
   );
 }
 
-function validateSize(filters: JsonObject, maxBytes: number): void {
+/** Refuses filters that are larger than this as JSON. */
+export function requireSize(filters: JsonObject, maxBytes: number): void {
   const bytes = Buffer.byteLength(JSON.stringify(filters));
   if (bytes <= maxBytes) return;
   throw filtersError(
