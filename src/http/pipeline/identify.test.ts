@@ -143,3 +143,10 @@ describe('findProjectToken', () => {
     expect(findProjectToken(aRequest())).toBeNull();
   });
 });
+
+it('reads a header of many blanks in proportion to its length', () => {
+  // The time limit of the test is what a reading in the square of the length would break.
+  const blanks = ' '.repeat(250_000);
+  const request = aRequest({ headers: { authorization: `Bearer${blanks}x y` } });
+  expect(findCredential(request)).toBeNull();
+});

@@ -39,7 +39,7 @@ export interface Credential {
 /** The credential of the head of a request: the bearer header, then the query. Only one is tried. */
 export function findCredential(request: WireRequest): Credential | null {
   const bearer = bearerOf(request);
-  if (bearer !== null && bearer !== '') {
+  if (bearer !== null) {
     return { secret: bearer, source: 'request Authorization header' };
   }
   const secret = request.query.personal_api_key;
@@ -55,7 +55,7 @@ export function findBodyCredential(body: unknown): Credential | null {
 
 /** What stands behind `Bearer`; null when nothing of the kind was sent. */
 export function bearerOf({ headers }: WireRequest): string | null {
-  return /^Bearer\s+(\S*)\s*$/i.exec(headers.authorization ?? '')?.[1] ?? null;
+  return /^Bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1] ?? null;
 }
 
 /** The holder of the credential; throws or rejects with a Refusal when it opens nothing here. */
