@@ -133,7 +133,7 @@ describe('a body of old clients', () => {
     const large = await burgee.request('POST', '/e/', { raw: `data=${bomb}`, headers: FORM });
     expect([large.status, large.text]).toEqual([
       413,
-      'maximum event size exceeded: the body is larger than 26214400 bytes',
+      'maximum event size exceeded: the body unpacks to more than 100 times its size',
     ]);
   });
 });

@@ -258,6 +258,7 @@ describe('what is wrong with a request is told', () => {
       mended('authorization', 'user-agent'),
       mended('authorization', 'user-agent', 'content-type'),
       headers({ authorization: 'Bearer phc_nobody' }),
+      headers(),
     ]) {
       const raw = sent.authorization === undefined ? packed : '{"batch":';
       tags.push(pick((await send([], { raw, headers: sent })).body, 'error'));
@@ -267,6 +268,7 @@ describe('what is wrong with a request is told', () => {
       'missing_required_headers',
       'unsupported_content_type',
       'invalid_header_value',
+      'invalid_api_token',
       'request_parsing_error',
     ]);
   });

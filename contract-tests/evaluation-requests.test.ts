@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestOptions } from './http.ts';
+import { randomDigits } from './random-digits.ts';
 import { pick } from './read.ts';
 import { type StartedBurgee, startBurgee } from './start-burgee.ts';
 
@@ -159,7 +160,7 @@ describe('an evaluation request', () => {
   });
 
   it('is refused with 413 over 2 MiB as sent and over 4 MiB inflated', async () => {
-    const large = JSON.stringify({ ...bodyOf(), filler: 'x'.repeat(4_194_304) });
+    const large = JSON.stringify({ ...bodyOf(), filler: randomDigits(4_194_304) });
     for (const raw of [large.slice(0, 2_097_153), gzipSync(large)]) {
       const reply = await burgee.request('POST', '/flags', { raw });
       expect(reply.status).toBe(413);

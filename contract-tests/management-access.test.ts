@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestOptions } from './http.ts';
+import { randomDigits } from './random-digits.ts';
 import { pick } from './read.ts';
 import { type StartedBurgee, startBurgee, type TestFlag } from './start-burgee.ts';
 
@@ -157,7 +158,8 @@ describe('a management request with a body that cannot be read', () => {
   });
 
   it('is told the limit when it is too large, inflated or not', async () => {
-    const text = JSON.stringify({ key: 'large', name: ' '.repeat(4_194_304) });
+    // Random digits pack about six times; what packs better is refused for that.
+    const text = JSON.stringify({ key: 'large', name: randomDigits(4_194_304) });
     const headers = { 'content-type': 'application/json' };
     for (const raw of [text, gzipSync(text)]) {
       const reply = await burgee.api('POST', FLAGS, { raw, headers });
@@ -170,6 +172,24 @@ describe('a management request with a body that cannot be read', () => {
         ),
       );
     }
+  });
+
+  it('is told that it unpacks to too much for its size', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const reply = await burgee.api('POST', FLAGS, {
+      raw: gzipSync(' '.repeat(4_000_000)),
+      headers,
+    });
+    expect(reply.status).toBe(413);
+    expect(pick(reply.body, 'detail')).toBe('The body unpacks to more than 100 times its size.');
+  });
+
+  it('is told how many values it may hold', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const raw = JSON.stringify({ key: 'large', tags: new Array(50_001).fill(0) });
+    const reply = await burgee.api('POST', FLAGS, { raw, headers });
+    expect(reply.status).toBe(413);
+    expect(pick(reply.body, 'detail')).toBe('The JSON holds more than 50000 values.');
   });
 
   it('is told which field is missing when there is no body, and takes a gzipped one', async () => {

@@ -2,7 +2,7 @@ import { Refusal } from '../../common/refusal.ts';
 
 /** A request that cannot be taken, whatever its events. */
 export function invalidCapture(detail: string, cause?: unknown): Refusal {
-  return new Refusal('malformed', detail, { code: 'invalid_event', cause });
+  return new Refusal('malformed', detail, { cause });
 }
 
 /** A body that is JSON but holds no valid events. */
