@@ -17,7 +17,12 @@ import type { WireRequest } from '../src/http/wire/wire.ts';
 /** The id that every request gets. */
 export const REQUEST_ID = '0192f0c1-7c40-7c7e-8f5a-2f6f1f0a9b3c';
 
-const WIDE: AdmissionLimits = { maxRequests: 100, maxBytes: 2 ** 27, addressShare: 1 };
+const WIDE: AdmissionLimits = {
+  maxRequests: 100,
+  maxBytes: 2 ** 27,
+  addressRequestShare: 1,
+  addressByteShare: 1,
+};
 
 /** How long the rest of a refused body is waited for: longer than any test takes to send it. */
 const LINGER_MS = 50_000;

@@ -36,6 +36,7 @@ export class BatchedLookups<Value> {
   #lastEndedAt = Number.NEGATIVE_INFINITY;
   #misses = 0;
   #missesSince = 0;
+  #pacedUntil = Number.NEGATIVE_INFINITY;
 
   /** `find` gives what exists of the keys, by key. */
   constructor(
@@ -70,7 +71,7 @@ export class BatchedLookups<Value> {
   #schedule(): void {
     if (this.#isRunning || this.#isScheduled || this.#waiting.size === 0) return;
     const { pauseMs, now } = this.#options;
-    const isPaced = !this.#isUrgent || this.#countMisses(0) >= this.#options.missesPerSecond;
+    const isPaced = !this.#isUrgent || now() < this.#pacedUntil;
     const waitMs = isPaced ? this.#lastEndedAt + pauseMs - now() : 0;
     if (waitMs > 0) this.#pause ??= setTimeout(() => this.#run(), waitMs);
     else {
@@ -89,7 +90,7 @@ export class BatchedLookups<Value> {
     this.#pause = undefined;
     try {
       const found = await this.#find([...batch.keys()]);
-      this.#countMisses([...batch.keys()].filter((key) => !found.has(key)).length);
+      this.#noteMisses([...batch.keys()].filter((key) => !found.has(key)).length);
       for (const [key, asking] of batch) for (const { resolve } of asking) resolve(found.get(key));
     } catch (error) {
       for (const asking of batch.values()) for (const { reject } of asking) reject(error);
@@ -100,14 +101,15 @@ export class BatchedLookups<Value> {
     }
   }
 
-  /** Adds to the look-ups in vain of this second and gives their number. */
-  #countMisses(more: number): number {
+  /** Counts look-ups in vain by the second; many of them begin or prolong a phase with pauses. */
+  #noteMisses(count: number): void {
+    if (count === 0) return;
     const now = this.#options.now();
     if (now - this.#missesSince > SECOND_MS) {
       this.#misses = 0;
       this.#missesSince = now;
     }
-    this.#misses += more;
-    return this.#misses;
+    this.#misses += count;
+    if (this.#misses >= this.#options.missesPerSecond) this.#pacedUntil = now + SECOND_MS;
   }
 }

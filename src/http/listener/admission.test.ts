@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { Admission, limitsFor, overloaded } from './admission.ts';
 
 const MIB = 1024 * 1024;
-const LIMITS = { maxRequests: 10, maxBytes: 1_000, addressShare: 0.5 };
+const LIMITS = {
+  maxRequests: 10,
+  maxBytes: 1_000,
+  addressRequestShare: 0.5,
+  addressByteShare: 0.5,
+};
 
 /** How many of these requests there is room for. */
 function countRoom(admission: Admission, address: string, bytes: number, most = 100): number {
@@ -93,8 +98,8 @@ describe('limitsFor', () => {
   });
 
   it('has room for the largest body from one address in any process', () => {
-    for (const { maxBytes, addressShare } of [limitsFor(1), limitsFor()]) {
-      expect(maxBytes * addressShare).toBeGreaterThan(26_214_400);
+    for (const { maxBytes, addressByteShare } of [limitsFor(1), limitsFor()]) {
+      expect(maxBytes * addressByteShare).toBeGreaterThan(26_214_400);
     }
   });
 });

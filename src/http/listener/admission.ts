@@ -7,8 +7,10 @@ export interface AdmissionLimits {
   readonly maxRequests: number;
   /** Bytes of bodies that arrive or are held. */
   readonly maxBytes: number;
-  /** The share of both that one address may have, between 0 and 1. */
-  readonly addressShare: number;
+  /** The share of the requests that one address may have, between 0 and 1. */
+  readonly addressRequestShare: number;
+  /** The share of the bytes that one address may have, between 0 and 1. */
+  readonly addressByteShare: number;
 }
 
 const MIB = 1024 * 1024;
@@ -19,7 +21,7 @@ const HEAP_SHARE = 0.25;
 /** The limits of a process with this much heap, in bytes; the process's own unless it is given. */
 export function limitsFor(heapBytes = getHeapStatistics().heap_size_limit): AdmissionLimits {
   const maxBytes = Math.min(512 * MIB, Math.max(48 * MIB, heapBytes * HEAP_SHARE));
-  return { maxRequests: 10_000, maxBytes, addressShare: 0.8 };
+  return { maxRequests: 5_000, maxBytes, addressRequestShare: 0.5, addressByteShare: 0.8 };
 }
 
 /** What one address, or everybody, has under way. */
@@ -61,13 +63,13 @@ export class Admission {
 
   /** Adds to what is under way, or does nothing and returns false when there is no room. */
   tryAdd(use: Use, requests: number, bytes: number): boolean {
-    const { maxRequests, maxBytes, addressShare } = this.#limits;
+    const { maxRequests, maxBytes, addressRequestShare, addressByteShare } = this.#limits;
     const total = this.#total;
     const hasRoom =
       total.requests + requests <= maxRequests &&
       total.bytes + bytes <= maxBytes &&
-      use.requests + requests <= maxRequests * addressShare &&
-      use.bytes + bytes <= maxBytes * addressShare;
+      use.requests + requests <= maxRequests * addressRequestShare &&
+      use.bytes + bytes <= maxBytes * addressByteShare;
     if (hasRoom) this.add(use, requests, bytes);
     return hasRoom;
   }

@@ -138,7 +138,12 @@ describe('an upload that is aborted', () => {
 describe('what there is no room for', () => {
   async function listenWith(maxRequests: number, maxBytes: number): Promise<void> {
     await rig.close();
-    rig = new FastLaneRig(plans, 50, { maxRequests, maxBytes, addressShare: 1 });
+    rig = new FastLaneRig(plans, 50, {
+      maxRequests,
+      maxBytes,
+      addressRequestShare: 1,
+      addressByteShare: 1,
+    });
     await rig.listen();
   }
 
