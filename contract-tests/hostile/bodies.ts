@@ -35,7 +35,7 @@ export interface HostileKind {
 }
 
 /** The refusals that every operation may answer with. */
-const REFUSALS: readonly number[] = [400, 401, 413, 429, 503];
+const REFUSALS: readonly number[] = [400, 401, 413, 429, 431, 503];
 
 /** What a customer may see besides: some of the requests are odd and still in order. */
 const SUCCESSES: readonly number[] = [200, 201, 204];

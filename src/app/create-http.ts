@@ -21,10 +21,13 @@ export interface HttpOptions {
   readonly metrics: Metrics;
   readonly handlers: Handlers;
   readonly gatekeeper: Gatekeeper;
+  /** Gives memory back that large requests took; called when they are over. */
+  readonly releaseMemory?: () => void;
 }
 
 /** Everything between the listener and the handlers: one pipeline, and its two adapters. */
-export async function createHttp({ config, log, metrics, handlers, gatekeeper }: HttpOptions) {
+export async function createHttp(options: HttpOptions) {
+  const { config, log, metrics, handlers, gatekeeper } = options;
   const document = readContract();
   const plans = compilePlans(document, await loadBackend(document), handlers);
   const recorder = createRecorder({
@@ -35,7 +38,7 @@ export async function createHttp({ config, log, metrics, handlers, gatekeeper }:
     checkedReplies: config.checkReplies ? 'every' : 'sample',
     translateError: toRefusal,
   });
-  const largeWork = new LargeWork();
+  const largeWork = new LargeWork({ onIdle: () => options.releaseMemory?.() });
   const pipeline = createPipeline({ handlers, gatekeeper, largeWork, recorder });
   const hapi = await createHapi({ plans, pipeline, document, metrics });
   return {

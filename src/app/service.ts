@@ -32,6 +32,8 @@ export interface ServiceOptions {
   readonly say: (sentence: string) => void;
   /** How often revisions are compared although no change was announced. */
   readonly pollEveryMs?: number;
+  /** Gives memory back to the system once a lot was needed for a while; nothing by default. */
+  readonly releaseMemory?: () => void;
   /** Ends the wait for a database that does not answer. */
   readonly signal?: AbortSignal;
 }
@@ -157,8 +159,7 @@ async function startApplication(
     countAudience: createAudienceCounter(db),
   });
   const http = await createHttp({
-    config,
-    log,
+    ...options,
     metrics,
     handlers,
     gatekeeper: createGatekeeper(identities, snapshots),

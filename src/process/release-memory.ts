@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Gives back to the system what starting took and nothing needs any more: compiling the contract
- * and the first migration leave tens of megabytes of garbage, which V8 would keep until there is
- * traffic. Holds everything up for about a tenth of a second.
+ * Gives back to the system what nothing needs any more: the start and large requests leave tens of
+ * megabytes of garbage, which V8 would keep until there is traffic. Holds everything up for some tens
+ * of milliseconds.
  */
 export function releaseMemory(): void {
   // V8 has a function for this, which it shows to contexts that are made while it is told to.

@@ -40,7 +40,8 @@ export async function runService(hooks: ProcessHooks): Promise<number> {
   let service: Service;
   try {
     const say = (sentence: string) => hooks.print(sentence);
-    service = await startService({ config, log, say, signal: aborting.signal });
+    const { releaseMemory } = hooks;
+    service = await startService({ config, log, say, releaseMemory, signal: aborting.signal });
   } catch (error) {
     if (aborting.signal.aborted) return EXIT_OK;
     hooks.complain(describeFailure(error));

@@ -7,9 +7,19 @@ export interface LargeWorkOptions {
   readonly maxWaiting: number;
   /** How long one waits at most, in milliseconds. */
   readonly maxWaitMs: number;
+  /** How long nothing large may have come before `onIdle` is called, in milliseconds. */
+  readonly idleAfterMs: number;
+  /** Called once after large work, when it is over: what it took can be given back. */
+  readonly onIdle: () => void;
 }
 
-const DEFAULTS: LargeWorkOptions = { atOnce: 1, maxWaiting: 100, maxWaitMs: 10_000 };
+const DEFAULTS: LargeWorkOptions = {
+  atOnce: 1,
+  maxWaiting: 100,
+  maxWaitMs: 10_000,
+  idleAfterMs: 1_000,
+  onIdle() {},
+};
 
 interface Waiting {
   readonly holder: object;
@@ -25,6 +35,7 @@ export class LargeWork {
   readonly #options: LargeWorkOptions;
   readonly #holders = new Set<object>();
   readonly #waiting = new Set<Waiting>();
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(options: Partial<LargeWorkOptions> = {}) {
     this.#options = { ...DEFAULTS, ...options };
@@ -67,6 +78,12 @@ export class LargeWork {
       next.admit();
       return;
     }
+    const { idleAfterMs, onIdle } = this.#options;
+    this.#idle ??= setTimeout(() => {
+      this.#idle = undefined;
+      onIdle();
+    }, idleAfterMs).unref();
+    this.#idle.refresh();
   }
 }
 

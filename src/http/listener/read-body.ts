@@ -52,6 +52,12 @@ export function readBody(
       held = bytes;
     }
     // Nearly every body comes in one piece, which is the body then.
-    body = before === 0 ? piece : appendPiece(body, before, piece);
+    if (before > 0 || piece.length >= reserved) {
+      body = before === 0 ? piece : appendPiece(body, before, piece);
+      return;
+    }
+    // Room for all of it at once: growing would leave as much garbage.
+    body = Buffer.allocUnsafeSlow(reserved);
+    piece.copy(body);
   });
 }
