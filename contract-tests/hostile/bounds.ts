@@ -37,6 +37,8 @@ export async function expectBounded(
   const told = describeMeasured(measured);
   expect(measured.hasDied, `it died: ${told}`).toBe(false);
   const allowed = new Set(measured.allowed.map(String));
+  // Node ends the connection of a head that is too large while its client may still be sending.
+  if ('431' in measured.statuses) allowed.add('broken');
   const others = Object.keys(measured.statuses).filter((status) => !allowed.has(status));
   expect(others, `statuses that nobody documented: ${told}`).toEqual([]);
   const answered = Object.keys(measured.statuses).filter((status) => !LATER.has(status));
@@ -55,7 +57,9 @@ function isSlow({ hasDied, seen }: Measured): boolean {
 
 /** That health checks and honest evaluations were answered, the first of them without a wait. */
 export function expectOthersServed(seen: ProbeReport, told: string): void {
-  expect(Object.keys(seen.liveness.statuses), `liveness: ${told}`).toEqual(['200']);
+  // A kind may be through before the first probe is due.
+  const dead = Object.keys(seen.liveness.statuses).filter((status) => status !== '200');
+  expect(dead, `liveness: ${told}`).toEqual([]);
   const evaluated = Object.keys(seen.evaluation.statuses).filter((status) => status !== '200');
   expect(evaluated, `honest evaluations: ${told}`).toEqual([]);
   expect(seen.liveness.p99Ms, `liveness: ${told}`).toBeLessThan(LIVENESS_P99_MS);
