@@ -98,3 +98,11 @@ it('A name with a NUL character in the path names nothing', async () => {
   }
   expect(burgee.errors()).toEqual([]);
 });
+
+it("A token in the path that is longer than any is nobody's", async () => {
+  for (const name of ['config', 'config.js']) {
+    const reply = await burgee.request('GET', `/array/${'0'.repeat(300)}/${name}`);
+    expect(reply.status, reply.text).toBe(404);
+  }
+  expect(burgee.errors()).toEqual([]);
+});

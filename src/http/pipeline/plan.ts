@@ -62,7 +62,7 @@ export function compilePlans(
     if (!isOperationId(id, handlers)) throw new Error(`The operation ${id} has no handler.`);
     const operation = readOperation(declared, id);
     const credential = credentialOf(operation);
-    const style = STYLES[operation.errorStyle];
+    const style = styleOf(operation);
     return {
       operation,
       credential,
@@ -73,6 +73,12 @@ export function compilePlans(
       isTraffic: operation.isFast || operation.errorStyle === 'capture',
     };
   });
+}
+
+/** What is wrong with plain JSON is worded as in the management API, whatever the reply looks like. */
+function styleOf({ bodyKind, errorStyle }: ContractOperation): Style {
+  const isPlain = bodyKind === null || bodyKind === 'json' || bodyKind === 'text';
+  return isPlain ? STYLES.management : STYLES[errorStyle];
 }
 
 function credentialOf({ securitySchemes }: ContractOperation): CredentialKind {
