@@ -68,7 +68,7 @@ export const decodeCapture: DecodeBody = (request, decoding) => {
   const packed = packedOf(request, decoding, true);
   const named = compression === '' ? (headers['content-encoding'] ?? '') : compression;
   return andThen(inflated(payload, packed), (bytes) =>
-    readUnpacked(bytes, mediaTypeOf(headers), named, { ...packed }, compression),
+    readUnpacked(bytes, mediaTypeOf(headers), named, packed, compression),
   );
 };
 
