@@ -54,3 +54,24 @@ export class JsonMeter {
     return values > maxValues ? tooManyValues(maxValues) : null;
   }
 }
+
+/** What `[` and `{` are, and no other byte is, apart from the one bit in which they differ. */
+const OPENING_BITS = 0x5b;
+const OPENING_MASK = 0xdf;
+
+/**
+ * Whether a meter has to look at the text at all. A byte makes at most one value, and each level needs
+ * a bracket: nearly every request of an SDK has too few of both.
+ */
+export function mayBreakBounds(
+  bytes: Uint8Array,
+  { maxDepth, maxValues }: Pick<BodyBounds, 'maxDepth' | 'maxValues'>,
+): boolean {
+  const { length } = bytes;
+  if (length >= maxValues) return true;
+  let brackets = 0;
+  for (let at = 0; at < length; at += 1) {
+    if (((bytes[at] ?? 0) & OPENING_MASK) === OPENING_BITS) brackets += 1;
+  }
+  return brackets > maxDepth;
+}

@@ -3,7 +3,7 @@ import type { Eventually } from '../../domain/common/eventually.ts';
 import { runInSlices } from '../../domain/common/time-slices.ts';
 import type { BodyBounds } from './body-bounds.ts';
 import { DecodeFault } from './decode-fault.ts';
-import { JsonMeter } from './measure-json.ts';
+import { JsonMeter, mayBreakBounds } from './measure-json.ts';
 import { replaceNonFinite } from './non-finite.ts';
 import { containerOf, groupMembers, type Span, splitMember, trimSpan } from './split-json.ts';
 
@@ -33,9 +33,6 @@ const KEYS_MAX = 100_000;
 /** What is looked at in one step of measuring. */
 const STEP_BYTES = 262_144;
 
-/** Below this nothing can break a bound. */
-const HARMLESS_BYTES = 256;
-
 /**
  * The value of JSON text in UTF-8, a byte order mark passed over; bounds are looked at before
  * anything is built. Large text is read a few milliseconds at a time. Throws or rejects with
@@ -47,7 +44,7 @@ export function readJson(bytes: Buffer, reading: JsonReading): Eventually<unknow
   }
   if (bytes.length > AT_ONCE_BYTES) return readLarge(bytes, reading);
   const from = startOf(bytes);
-  if (bytes.length > HARMLESS_BYTES) {
+  if (mayBreakBounds(bytes, reading.bounds)) {
     const fault = new JsonMeter(reading.bounds).feed(bytes, from, bytes.length);
     if (fault !== null) throw fault;
   }

@@ -29,6 +29,14 @@ describe('createMetrics', () => {
     expect(text).toContain('burgee_evaluation_seconds_count 1');
   });
 
+  it('counts every evaluation, however many there are', async () => {
+    const metrics = createMetrics();
+    for (let times = 0; times < 1_000; times += 1) metrics.observeEvaluation(0.002);
+    expect(await metrics.render()).toContain('burgee_evaluation_seconds_bucket{le="0.003"} 1000');
+    metrics.observeEvaluation(0.002);
+    expect(await metrics.render()).toContain('burgee_evaluation_seconds_count 1001');
+  });
+
   it('reads a gauge at the moment when it is asked for', async () => {
     const metrics = createMetrics();
     let depth = 1;

@@ -25,8 +25,7 @@ export interface Metrics {
 
 /**
  * A registry of its own, so that two services in one process do not mix. What is counted for each
- * request is counted in plain numbers, and told to the registry when somebody reads them; only the
- * time of an evaluation is observed at once, which takes 0.2 microseconds.
+ * request is counted in plain numbers, and told to the registry when somebody reads them.
  */
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -57,12 +56,7 @@ export function createMetrics(): Metrics {
     labelNames: ['project', 'reason'],
     registers,
   });
-  const evaluation = new Histogram({
-    name: 'burgee_evaluation_seconds',
-    help: 'Time that the engine took for the flags of one request.',
-    buckets: [0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3],
-    registers,
-  });
+  const observeEvaluation = addEvaluationTimes(registers);
   return {
     countRequest(operation, status) {
       let byStatus = answered.get(operation);
@@ -72,7 +66,7 @@ export function createMetrics(): Metrics {
       }
       byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     },
-    observeEvaluation: (seconds) => evaluation.observe(seconds),
+    observeEvaluation,
     countContractViolation: (operation) => violations.labels(operation).inc(),
     countRefusedMerge: (projectId, reason) => refusedMerges.labels(String(projectId), reason).inc(),
     addGauge(name, help, read) {
@@ -98,5 +92,33 @@ export function createMetrics(): Metrics {
       });
     },
     render: () => registry.metrics(),
+  };
+}
+
+/** How many times are kept before they are sorted into buckets. */
+const KEPT_TIMES = 256;
+
+/**
+ * The histogram of evaluations. Sorting a time in costs a microsecond, one by one among other work, so
+ * times are kept and sorted in together: when there are many, and before somebody reads.
+ */
+function addEvaluationTimes(registers: Registry[]): Metrics['observeEvaluation'] {
+  const kept = new Float64Array(KEPT_TIMES);
+  let count = 0;
+  const sortIn = () => {
+    for (let at = 0; at < count; at += 1) histogram.observe(kept[at] ?? 0);
+    count = 0;
+  };
+  const histogram = new Histogram({
+    name: 'burgee_evaluation_seconds',
+    help: 'Time that the engine took for the flags of one request.',
+    buckets: [0.00001, 0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3],
+    registers,
+    collect: sortIn,
+  });
+  return (seconds) => {
+    kept[count] = seconds;
+    count += 1;
+    if (count === KEPT_TIMES) sortIn();
   };
 }

@@ -56,31 +56,17 @@ const ANYBODY: Admission = Object.freeze({ caller: null, access: null });
 
 /** Makes the pipeline. */
 export function createPipeline(options: PipelineOptions): Pipeline {
-  const { largeWork, recorder } = options;
+  const { recorder } = options;
   return {
     run(plan, request) {
       const startedAt = performance.now();
-      const finish = (reply: WireReply) =>
-        recorder.finish(plan, request, withEcho(plan, request, reply), startedAt);
-      const fail = (error: unknown) => {
-        const refusal = recorder.explain(plan, request.requestId, toRefusal(plan, request, error));
-        return finish(renderRefusal(refusal, plan.operation.errorStyle));
-      };
       try {
         const reply = answer(options, plan, request);
-        if (!(reply instanceof Promise)) return finish(reply);
-        return reply.then(
-          (later) => {
-            largeWork.leave(request);
-            return finish(later);
-          },
-          (error: unknown) => {
-            largeWork.leave(request);
-            return fail(error);
-          },
-        );
+        return reply instanceof Promise
+          ? finishLater(options, plan, request, reply, startedAt)
+          : finish(options, plan, request, reply, startedAt);
       } catch (error) {
-        return fail(error);
+        return fail(options, plan, request, error, startedAt);
       }
     },
 
@@ -90,6 +76,48 @@ export function createPipeline(options: PipelineOptions): Pipeline {
       return reply;
     },
   };
+}
+
+function finish(
+  { recorder }: PipelineOptions,
+  plan: OperationPlan,
+  request: WireRequest,
+  reply: WireReply,
+  startedAt: number,
+): WireReply {
+  return recorder.finish(plan, request, withEcho(plan, request, reply), startedAt);
+}
+
+function fail(
+  options: PipelineOptions,
+  plan: OperationPlan,
+  request: WireRequest,
+  error: unknown,
+  startedAt: number,
+): WireReply {
+  const told = toRefusal(plan, request, error);
+  const refusal = options.recorder.explain(plan, request.requestId, told);
+  const reply = renderRefusal(refusal, plan.operation.errorStyle);
+  return finish(options, plan, request, reply, startedAt);
+}
+
+function finishLater(
+  options: PipelineOptions,
+  plan: OperationPlan,
+  request: WireRequest,
+  reply: Promise<WireReply>,
+  startedAt: number,
+): Promise<WireReply> {
+  return reply.then(
+    (later) => {
+      options.largeWork.leave(request);
+      return finish(options, plan, request, later, startedAt);
+    },
+    (error: unknown) => {
+      options.largeWork.leave(request);
+      return fail(options, plan, request, error, startedAt);
+    },
+  );
 }
 
 function answer(
@@ -185,7 +213,9 @@ function validateAndHandle(
 ): Eventually<WireReply> {
   const { operation, style, validator } = plan;
   // No name that is stored has one, and PostgreSQL takes none even to look for.
-  if (Object.values(request.params).some((value) => value.includes('\0'))) throw notFound();
+  for (const name in request.params) {
+    if (request.params[name]?.includes('\0') === true) throw notFound();
+  }
   applyFieldAliases(body, operation.fieldAliases);
   const { params, query, headers } = request;
   const valid = validator.validate({ params, query, headers, body });
