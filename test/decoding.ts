@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { LargeWork } from '../src/domain/common/large-work.ts';
 import { readBodyKinds } from '../src/http/contract/body-kinds.ts';
 import { readContract } from '../src/http/contract/contract-document.ts';
 import type { BodyBounds } from '../src/http/decode/body-bounds.ts';
 import type { DecodeBody } from '../src/http/decode/body-decoder.ts';
-import { LargeWork } from '../src/http/decode/large-work.ts';
 import type { WireRequest } from '../src/http/wire/wire.ts';
 import { EMPTY_REQUEST } from './http-pipelines.ts';
 

@@ -1,8 +1,8 @@
 import type { UserCaller } from '../src/domain/common/access.ts';
+import { LargeWork } from '../src/domain/common/large-work.ts';
 import { loadBackend } from '../src/http/contract/backend.ts';
 import { type ContractDocument, readContract } from '../src/http/contract/contract-document.ts';
 import { createReplyCheck } from '../src/http/contract/reply-check.ts';
-import { LargeWork } from '../src/http/decode/large-work.ts';
 import { createMetrics, type Metrics } from '../src/http/metrics/metrics.ts';
 import type { Gatekeeper } from '../src/http/pipeline/identify.ts';
 import { createPipeline } from '../src/http/pipeline/pipeline.ts';

@@ -57,6 +57,7 @@ export async function startAttackedService(options: AttackedOptions): Promise<At
         BURGEE_PROJECT_API_KEY: KEYS.projectApiKey,
         BURGEE_PERSONAL_API_KEY: KEYS.personalApiKey,
         BURGEE_ENCRYPTION_KEYS: 'an-encryption-key-for-hostile-tests',
+        ...allocatorSettings(),
         ...options.env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -81,6 +82,16 @@ export async function startAttackedService(options: AttackedOptions): Promise<At
       child.kill('SIGTERM');
       await ended;
     },
+  };
+}
+
+/** What docs/self-hosting.md tells those to set whose Node.js cannot do it for them. */
+function allocatorSettings(): Readonly<Record<string, string>> {
+  if (Reflect.has(process, 'execve')) return {};
+  return {
+    MALLOC_ARENA_MAX: '2',
+    MALLOC_MMAP_THRESHOLD_: '131072',
+    MALLOC_TRIM_THRESHOLD_: '1048576',
   };
 }
 

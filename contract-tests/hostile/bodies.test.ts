@@ -6,7 +6,7 @@ import {
   tableKinds,
   variantKinds,
 } from './bodies.ts';
-import { CHECKS_MEMORY, expectBounded } from './bounds.ts';
+import { expectBounded } from './bounds.ts';
 import { BACK_TIMEOUT_MS, type Ground, prepareGround, START_TIMEOUT_MS } from './ground.ts';
 import type { Sender } from './places.ts';
 
@@ -44,11 +44,7 @@ function sample(kinds: readonly HostileKind[], offset: number): readonly Hostile
 }
 
 const memoryComesBack = () =>
-  it.runIf(CHECKS_MEMORY)(
-    'Memory comes back',
-    () => ground.expectMemoryBack(),
-    BACK_TIMEOUT_MS + 5_000,
-  );
+  it('Memory comes back', () => ground.expectMemoryBack(), BACK_TIMEOUT_MS + 5_000);
 
 describe.each<Sender>(['nobody', 'customer'])('What stopped the service once, by %s', (sender) => {
   it.each(tableKinds(sender))(

@@ -10,12 +10,6 @@ export const RISE_MAX_MB = 128;
 /** Above honest traffic, once an attack is over and garbage had time to be collected. */
 export const LEFT_MAX_MB = 64;
 
-/**
- * Whether each kind of body is held to the bounds of memory as well: asked for by `npm run
- * test:hostile`. They are not met yet by a process that has seen hundreds of other kinds before.
- */
-export const CHECKS_MEMORY = process.env.HOSTILE_REQUESTS !== undefined;
-
 /** How often a machine may have been busy with something else at the wrong moment. */
 const TRIES = 3;
 /** What no other work of a machine explains. */
@@ -45,9 +39,7 @@ export async function expectBounded(
   expect(answered.length, `nothing but refusals of too much: ${told}`).toBeGreaterThan(0);
   expect(measured.retryAfters.filter((text) => text === undefined)).toEqual([]);
   expectOthersServed(measured.seen, told);
-  if (CHECKS_MEMORY) {
-    expect(measured.riseMb, `memory: ${told}`).toBeLessThanOrEqual(RISE_MAX_MB);
-  }
+  expect(measured.riseMb, `memory: ${told}`).toBeLessThanOrEqual(RISE_MAX_MB);
 }
 
 function isSlow({ hasDied, seen }: Measured): boolean {

@@ -14,6 +14,7 @@ export const QUICK_TESTS: readonly string[] = [
   'src/domain',
   'src/http/decode',
   'src/http/listener',
+  'src/process',
   'contract-tests/closed-output.test.ts',
   'contract-tests/lanes.test.ts',
   'contract-tests/posthog-node.test.ts',

@@ -1,8 +1,8 @@
+import { LargeWork } from '../domain/common/large-work.ts';
 import { toRefusal } from '../domain/database/database-error.ts';
 import { loadBackend } from '../http/contract/backend.ts';
 import { readContract } from '../http/contract/contract-document.ts';
 import { createReplyCheck } from '../http/contract/reply-check.ts';
-import { LargeWork } from '../http/decode/large-work.ts';
 import { createHapi, requestListenerOf } from '../http/hapi/hapi-server.ts';
 import { createMethodTable } from '../http/hapi/methods.ts';
 import { createFastLane } from '../http/listener/fast-lane.ts';

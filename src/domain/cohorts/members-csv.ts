@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse';
+import { LargeWork } from '../common/large-work.ts';
 import { invalidField } from '../common/refusal.ts';
 import type { PersonReferences } from '../persons/person-references.ts';
 
@@ -10,17 +11,32 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const ID_MAX_LENGTH = 400;
 const IDS_MAX = 200_000;
 /** Beyond the ids there may be names of columns, and some rows without an id. */
-const ROWS_MAX = 2 * IDS_MAX;
+const LINES_MAX = 2 * IDS_MAX;
 
 /** As much as is parsed before other requests have their turn: up to 40 ms of processor time. */
 const SLICE_BYTES = 16_384;
 
+/** A parser leaves a hundred bytes of garbage for each row, so files are read one after the other. */
+const turns = new LargeWork({ maxWaitMs: 30_000 });
+
 /**
  * Reads the ids out of a CSV file (RFC 4180). A first row that names a column of distinct ids or
  * person ids says where they are; without one the first column holds distinct ids. Empty cells are
- * ignored. Throws 400 for what cannot be read, with the row.
+ * ignored. Rejects with 400 for what cannot be read, with the row, and with 503 after a long wait for
+ * other files.
  */
 export async function readMembersCsv(text: string): Promise<PersonReferences> {
+  const turn = {};
+  await turns.enter(turn);
+  try {
+    return await readIds(text);
+  } finally {
+    turns.leave(turn);
+  }
+}
+
+async function readIds(text: string): Promise<PersonReferences> {
+  if (countLines(text) > LINES_MAX) throw tooMany('lines', LINES_MAX);
   const ids: string[] = [];
   let column: IdColumn | undefined;
   await forEachRow(text, (row, number) => {
@@ -31,10 +47,10 @@ export async function readMembersCsv(text: string): Promise<PersonReferences> {
     const id = row[column.index] ?? '';
     if (id === '') return;
     validateId(id, number, column.isByUuid);
+    if (ids.length === IDS_MAX) throw tooMany('ids', IDS_MAX);
     ids.push(id);
   });
   if (ids.length === 0) throw invalidField('csv', 'The CSV file contains no ids.');
-  if (ids.length > IDS_MAX) throw tooMany('ids', IDS_MAX);
   return column?.isByUuid ? { uuids: ids, distinctIds: [] } : { uuids: [], distinctIds: ids };
 }
 
@@ -77,7 +93,6 @@ async function forEachRow(
     relax_quotes: true,
     on_record(row) {
       number += 1;
-      if (number > ROWS_MAX) throw tooMany('rows', ROWS_MAX);
       take(row, number);
       // What is taken here is not kept by the parser.
       return null;
@@ -88,6 +103,17 @@ async function forEachRow(
   } catch (error) {
     throw error instanceof CsvError ? unreadable(error, number + 1) : error;
   }
+}
+
+/** Counted before anything is parsed: a row costs more than a character. */
+function countLines(text: string): number {
+  return Math.max(countOf(text, '\n'), countOf(text, '\r'));
+}
+
+function countOf(text: string, mark: string): number {
+  let count = 0;
+  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) count += 1;
+  return count;
 }
 
 async function* slicesOf(bytes: Buffer): AsyncGenerator<Buffer> {

@@ -1,5 +1,6 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import { describe, expect, it } from 'vitest';
+import { readPackageFile } from '../../domain/common/package-root.ts';
 import { readBodyKinds } from './body-kinds.ts';
 import { readContract } from './contract-document.ts';
 
@@ -48,5 +49,14 @@ describe('readBodyKinds', () => {
     for (const { maxBytes, maxUnpackedBytes } of kinds.values()) {
       expect(maxUnpackedBytes).toBeGreaterThanOrEqual(maxBytes);
     }
+  });
+
+  it('has the rows that docs/limits.md tells', () => {
+    const rows = [
+      ...readPackageFile('docs/limits.md').matchAll(/^\| `(\w+)` \|.*?\| (\d.*) \|$/gm),
+    ];
+    const told = rows.map(([, kind, bounds]) => [kind, bounds?.split(' | ').map(Number)]);
+    const kinds = [...readBodyKinds(readContract().definition)];
+    expect(told).toEqual(kinds.map(([kind, bounds]) => [kind, Object.values(bounds)]));
   });
 });

@@ -1,7 +1,7 @@
 import type { Eventually } from '../../domain/common/eventually.ts';
+import type { LargeWork } from '../../domain/common/large-work.ts';
 import type { WireRequest } from '../wire/wire.ts';
 import type { BodyBounds } from './body-bounds.ts';
-import type { LargeWork } from './large-work.ts';
 
 /** What decoding works with beside the request. */
 export interface Decoding {

@@ -7,9 +7,9 @@ import {
   type TestPipeline,
 } from '../../../test/http-pipelines.ts';
 import { A_THING, THINGS } from '../../../test/things-contract.ts';
+import { LargeWork } from '../../domain/common/large-work.ts';
 import { notFound, unavailable } from '../../domain/common/refusal.ts';
 import { RawJson } from '../../operations/operation.ts';
-import { LargeWork } from '../decode/large-work.ts';
 import type { WireReply, WireRequest } from '../wire/wire.ts';
 import type { Gatekeeper } from './identify.ts';
 

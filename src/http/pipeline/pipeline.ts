@@ -1,11 +1,11 @@
 import type { Caller, ProjectAccess } from '../../domain/common/access.ts';
 import { andThen, type Eventually } from '../../domain/common/eventually.ts';
+import type { LargeWork } from '../../domain/common/large-work.ts';
 import { notFound, type Refusal } from '../../domain/common/refusal.ts';
 import type { Handlers } from '../../operations/operation.ts';
 import { applyFieldAliases } from '../contract/field-aliases.ts';
 import { isFinding } from '../contract/request-validator.ts';
 import { DecodeFault } from '../decode/decode-fault.ts';
-import type { LargeWork } from '../decode/large-work.ts';
 import { renderRefusal } from '../styles/render-refusal.ts';
 import type { WireReply, WireRequest } from '../wire/wire.ts';
 import { authorise } from './authorise.ts';

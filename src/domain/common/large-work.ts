@@ -1,4 +1,4 @@
-import { unavailable } from '../../domain/common/refusal.ts';
+import { unavailable } from './refusal.ts';
 
 export interface LargeWorkOptions {
   /** How many large bodies are worked on at a time. */
