@@ -179,7 +179,7 @@ async function run(command: readonly string[], cwd: string, env: Record<string, 
 }
 
 function startBurgee(): ChildProcess {
-  const main = join(REPOSITORY, 'dist/src/process/main.js');
+  const main = join(REPOSITORY, 'dist/main.js');
   if (!existsSync(main)) throw new Error(`${main} does not exist. Run "npm run build" first.`);
   return spawn(process.execPath, [main], {
     cwd: folder,

@@ -45,7 +45,7 @@ export async function startAttackedService(options: AttackedOptions): Promise<At
   const build = options.build ?? REPOSITORY;
   const child = spawn(
     process.execPath,
-    [`--max-old-space-size=${options.heapMb ?? HEAP_MB}`, join(build, 'dist/src/process/main.js')],
+    [`--max-old-space-size=${options.heapMb ?? HEAP_MB}`, join(build, 'dist/main.js')],
     {
       cwd: build,
       env: {

@@ -17,9 +17,7 @@ export async function buildService(): Promise<void> {
   // A lock that a killed run has left behind is passed over in the end.
   while (Date.now() < deadline && !(await takeLock())) await delay(RETRY_MS);
   try {
-    const tsc = join(REPOSITORY, 'node_modules/typescript/bin/tsc');
-    await run(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: REPOSITORY });
-    await run(process.execPath, ['scripts/copy-reference.js'], { cwd: REPOSITORY });
+    await run(process.execPath, ['scripts/build.js'], { cwd: REPOSITORY });
   } finally {
     await rm(LOCK, { recursive: true, force: true });
   }

@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-MAIN = REPOSITORY / "dist" / "src" / "process" / "main.js"
+MAIN = REPOSITORY / "dist" / "main.js"
 READY = re.compile(r"Burgee is ready at (\S+)")
 START_SECONDS = 120
 STOP_SECONDS = 30

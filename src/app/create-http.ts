@@ -40,11 +40,12 @@ export async function createHttp(options: HttpOptions) {
   });
   const largeWork = new LargeWork({ onIdle: () => options.releaseMemory?.() });
   const pipeline = createPipeline({ handlers, gatekeeper, largeWork, recorder });
-  const hapi = await createHapi({ plans, pipeline, document, metrics });
+  const methodsOf = createMethodTable(plans);
+  const hapi = await createHapi({ plans, pipeline, document, metrics, methodsOf });
   return {
     fastLane: createFastLane(plans, pipeline),
     forwardToHapi: requestListenerOf(hapi),
-    methodsOf: createMethodTable(plans),
+    methodsOf,
     stop: () => hapi.stop(),
   };
 }

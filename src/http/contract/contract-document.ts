@@ -20,8 +20,8 @@ export interface ContractDocument {
   readonly compiled?: CompiledContract;
 }
 
-/** Where the build puts what it makes of the contract. Nothing lies there beside the source. */
-const COMPILED_FOLDER = fileURLToPath(new URL('./compiled/files', import.meta.url));
+/** Where the build puts what it makes of the contract, beside its bundles. Nothing of the kind lies beside the source. */
+const COMPILED_FOLDER = fileURLToPath(new URL('./contract', import.meta.url));
 
 /** Reads `openapi.yaml` of the installation, and what the build made of it if it still is that. */
 export function readContract(): ContractDocument {

@@ -15,7 +15,7 @@ export interface FoundRoute<Route> {
 /** Finds routes by path, the slash at its end optional. */
 export interface RouteTable<Route> {
   find(path: string): FoundRoute<Route> | undefined;
-  /** Every route of the path, whatever its method. */
+  /** Every route of the path, whatever its method; escaped characters are like any others here. */
   list(path: string): readonly Route[];
 }
 
@@ -24,6 +24,8 @@ interface Template<Route> {
   readonly names: readonly string[];
   readonly route: Route;
 }
+
+const ESCAPE = /%[0-9a-f]{2}/gi;
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -58,7 +60,8 @@ export function createRouteTable<Route extends Routed>(
     list(path) {
       const found = literalAt(path);
       if (found !== undefined) return found;
-      const fitting = templates.filter(({ pattern }) => pattern.test(path));
+      const unescaped = path.replaceAll(ESCAPE, '_');
+      const fitting = templates.filter(({ pattern }) => pattern.test(unescaped));
       // A literal step goes before a parameter in the same place, here as when requests are routed.
       const fewest = Math.min(...fitting.map(({ names }) => names.length));
       return fitting.filter(({ names }) => names.length === fewest).map(({ route }) => route);

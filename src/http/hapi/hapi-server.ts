@@ -5,6 +5,7 @@ import type { ContractDocument } from '../contract/contract-document.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { OperationPlan } from '../pipeline/plan.ts';
+import { refuseMethod } from '../styles/refuse-method.ts';
 import { renderRefusal } from '../styles/render-refusal.ts';
 import { requestIdOf } from '../wire/request-target.ts';
 import { addOperation, sendReply } from './operation-routes.ts';
@@ -16,12 +17,13 @@ export interface HapiOptions {
   readonly pipeline: Pipeline;
   readonly document: ContractDocument;
   readonly metrics: Metrics;
+  /** The methods of each path; none for a path that does not exist. */
+  readonly methodsOf: (path: string) => readonly string[];
 }
 
 /**
- * Hapi with one route for each path and operation of the contract, a 405 for every other method of
- * those paths, and the routes of those who run the service. It does not listen: the listener does,
- * and forwards requests.
+ * Hapi with one route for each path and operation of the contract, and the routes of those who run
+ * the service. It does not listen: the listener does, and forwards requests.
  */
 export async function createHapi(options: HapiOptions): Promise<Hapi.Server> {
   const { plans, pipeline } = options;
@@ -45,6 +47,10 @@ export async function createHapi(options: HapiOptions): Promise<Hapi.Server> {
       return h.continue;
     }
     const { plan } = request.route.settings.app ?? {};
+    if (response.output.statusCode === 404) {
+      const reply = refuseOtherMethod(request, options);
+      if (reply !== null) return sendReply(h, reply);
+    }
     const refusal = toRefusal(response.output.statusCode, request.path, response, plan);
     const requestId = requestIdOf(request.raw.req);
     return sendReply(
@@ -57,6 +63,16 @@ export async function createHapi(options: HapiOptions): Promise<Hapi.Server> {
   // Started, but not listening: before its start Hapi closes every connection after one reply.
   await server.start();
   return server;
+}
+
+/** The refusal of a method that the path does not have; null where there is no such path. */
+function refuseOtherMethod({ method, path }: Hapi.Request, { methodsOf }: HapiOptions) {
+  // Hapi has taken off the one slash that may be at the end.
+  const methods = path.endsWith('/') ? [] : methodsOf(path);
+  const name = method.toUpperCase();
+  return methods.length === 0 || methods.includes(name)
+    ? null
+    : refuseMethod(name, methods.join(', '));
 }
 
 /** The function by which Hapi takes a request from a listener. */

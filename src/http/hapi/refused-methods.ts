@@ -1,8 +1,7 @@
 import type Hapi from '@hapi/hapi';
-import { Refusal } from '../../domain/common/refusal.ts';
 import type { ContractOperation } from '../contract/contract-document.ts';
 import type { OperationPlan } from '../pipeline/plan.ts';
-import { renderRefusal } from '../styles/render-refusal.ts';
+import { refuseMethod } from '../styles/refuse-method.ts';
 import { allowHeader, METHODS } from './methods.ts';
 import { sendReply } from './operation-routes.ts';
 
@@ -10,8 +9,9 @@ import { sendReply } from './operation-routes.ts';
 const UNREAD_MAX_BYTES = Number.MAX_SAFE_INTEGER;
 
 /**
- * Adds a 405 for every method that a path does not have. Registered by name: a wildcard route would
- * win over the literal paths beside `/{id}`.
+ * Adds a 405 where Hapi would take a path for another one that has the method: `PUT` of the literal
+ * path beside `/{id}` would change a flag of that name. Every other method that a path does not have
+ * is told where Hapi has found no route.
  */
 export function addRefusedMethods(server: Hapi.Server, plans: readonly OperationPlan[]): void {
   const operationsByPath = new Map<string, ContractOperation[]>();
@@ -20,12 +20,16 @@ export function addRefusedMethods(server: Hapi.Server, plans: readonly Operation
       operationsByPath.set(path, [...(operationsByPath.get(path) ?? []), operation]);
     }
   }
+  const others = [...operationsByPath].map(([path, declared]) => ({
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    methods: new Set(declared.map(({ method }) => method)),
+  }));
   for (const [path, declared] of operationsByPath) {
-    const allow = allowHeader(declared);
-    const methods = new Set(declared.map(({ method }) => method));
-    for (const method of METHODS.filter((candidate) => !methods.has(candidate))) {
-      const refusal = new Refusal('method_not_allowed', `Method "${method}" not allowed.`);
-      const reply = renderRefusal(refusal, 'management');
+    const own = new Set(declared.map(({ method }) => method));
+    const around = others.filter(({ pattern }) => pattern.test(path));
+    for (const method of METHODS) {
+      if (own.has(method) || !around.some(({ methods }) => methods.has(method))) continue;
+      const reply = refuseMethod(method, allowHeader(declared));
       server.route({
         method,
         path,
@@ -33,7 +37,7 @@ export function addRefusedMethods(server: Hapi.Server, plans: readonly Operation
           method === 'GET'
             ? {}
             : { payload: { parse: false, output: 'stream', maxBytes: UNREAD_MAX_BYTES } },
-        handler: (_request, h) => sendReply(h, reply).header('allow', allow),
+        handler: (_request, h) => sendReply(h, reply),
       });
     }
   }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Refusal } from '../../domain/common/refusal.ts';
+import { refuseMethod } from '../styles/refuse-method.ts';
 import { renderRefusal } from '../styles/render-refusal.ts';
 import { requestIdOf, splitTarget } from '../wire/request-target.ts';
 import type { WireReply } from '../wire/wire.ts';
@@ -178,7 +178,8 @@ function answerItself(
     return answerOptions(message, methods ?? []);
   }
   if (!HTTP_METHODS.has(message.method ?? '')) {
-    return refuseMethod(message.method ?? '', application?.methodsOf(path) ?? []);
+    const methods = application?.methodsOf(path) ?? [];
+    return methods.length === 0 ? null : refuseMethod(message.method ?? '', methods.join(', '));
   }
   if (!isHealth || (message.method !== 'GET' && message.method !== 'HEAD')) return null;
   return answerHealth(name, { isReady: application?.isReady() === true, isStopping });
@@ -193,11 +194,3 @@ const HTTP_METHODS: ReadonlySet<string> = new Set([
   'PATCH',
   'DELETE',
 ]);
-
-/** The refusal of a method that no route can have, such as TRACE; null where there is no path. */
-function refuseMethod(method: string, allowed: readonly string[]): WireReply | null {
-  if (allowed.length === 0) return null;
-  const error = new Refusal('method_not_allowed', `Method "${method}" not allowed.`);
-  const reply = renderRefusal(error, 'management');
-  return { ...reply, headers: { ...reply.headers, allow: allowed.join(', ') } };
-}
