@@ -91,6 +91,10 @@ it(
     await expect
       .poll(async () => (await evaluate()).statuses, { timeout: AT_ONCE_MS, interval: 100 })
       .toEqual({ 200: 1 });
+    const client = createHttpClient(service.url);
+    const { text } = await client.send('GET', '/metrics');
+    client.close();
+    expect(Number(/^burgee_overloaded_total (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(0);
   },
 );
 

@@ -1,8 +1,6 @@
 import { createAudienceCounter } from '../domain/audience/audience-counter.ts';
-import { createEventBuffer, type EventBuffer } from '../domain/capture/commit/event-buffer.ts';
-import type { Db } from '../domain/database/db.ts';
+import { createEventBuffer } from '../domain/capture/commit/event-buffer.ts';
 import { migrateToLatest } from '../domain/database/migrate.ts';
-import { readPoolStats } from '../domain/database/pool-stats.ts';
 import { keepPartitions } from '../domain/events/partition-keeper.ts';
 import { createPayloadCipher } from '../domain/flags/payloads/payload-encryption.ts';
 import { createStoredDataLoader } from '../domain/persons/stored-data/stored-data-loader.ts';
@@ -15,14 +13,16 @@ import { compilePattern } from '../domain/targeting/patterns.ts';
 import { createRequestUsage } from '../domain/usage/requests/request-usage.ts';
 import { keepFlagUsage } from '../domain/usage/upkeep/flag-usage-keeper.ts';
 import { createHandlers } from '../handlers/index.ts';
+import type { Load } from '../http/listener/admission.ts';
 import { type Application, createListener } from '../http/listener/listener.ts';
 import type { Log } from '../http/metrics/log.ts';
-import { createMetrics, type Metrics } from '../http/metrics/metrics.ts';
+import { createMetrics } from '../http/metrics/metrics.ts';
 import type { Config } from './config.ts';
 import { createHttp } from './create-http.ts';
 import { createWorker } from './create-worker.ts';
 import { readEncryptionKeys } from './encryption-keys.ts';
 import { createGatekeeper } from './gatekeeper.ts';
+import { addGauges } from './gauges.ts';
 import { type OpenDatabase, openDatabase } from './open-database.ts';
 
 export interface ServiceOptions {
@@ -72,7 +72,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const port = await listener.listen(options.config.port, options.config.host);
     database = await startDatabase(options);
     const bootstrapped = await bootstrap(database.db, options.config.bootstrapKeys);
-    running = await startApplication(options, database);
+    running = await startApplication(options, database, () => listener.load());
     listener.open(running.application);
     return { port, bootstrapped, stop };
   } catch (error) {
@@ -106,6 +106,7 @@ async function startDatabase(options: ServiceOptions): Promise<OpenDatabase> {
 async function startApplication(
   options: ServiceOptions,
   { db, connection }: OpenDatabase,
+  readLoad: () => Load,
 ): Promise<RunningApplication> {
   const { log, config } = options;
   const now = () => new Date();
@@ -140,7 +141,7 @@ async function startApplication(
     onIdentity: onIdentitiesChanged,
     ...(options.pollEveryMs === undefined ? {} : { pollEveryMs: options.pollEveryMs }),
   });
-  addGauges(metrics, db, snapshots, events);
+  addGauges(metrics, { db, snapshots, events, readLoad });
 
   const handlers = createHandlers({
     db,
@@ -196,34 +197,4 @@ function* quotasOf(snapshots: SnapshotStore): Iterable<readonly [number, number]
   for (const { project } of snapshots.list()) {
     if (project.flagRequestsPerMonth !== null) yield [project.id, project.flagRequestsPerMonth];
   }
-}
-
-const MS_PER_SECOND = 1_000;
-
-function addGauges(metrics: Metrics, db: Db, snapshots: SnapshotStore, events: EventBuffer): void {
-  metrics.addLabelledGauge(
-    'burgee_snapshot_revision',
-    'Revision of the configuration that is served, by project.',
-    'project',
-    () => [...snapshots.list()].map(({ project }) => [String(project.id), project.revision]),
-  );
-  metrics.addLabelledGauge(
-    'burgee_snapshot_age_seconds',
-    'Time since the configuration that is served was loaded, by project.',
-    'project',
-    () =>
-      [...snapshots.list()].map(({ project, loadedAt }) => [
-        String(project.id),
-        (Date.now() - loadedAt.getTime()) / MS_PER_SECOND,
-      ]),
-  );
-  metrics.addGauge('burgee_event_buffer_depth', 'Events that wait for their commit.', () =>
-    events.depth(),
-  );
-  metrics.addLabelledGauge(
-    'burgee_database_connections',
-    'Connections of the pool, and requests that wait for one, by state.',
-    'state',
-    () => Object.entries(readPoolStats(db)),
-  );
 }

@@ -57,6 +57,16 @@ describe('LargeWork', () => {
     expect(admitted).toEqual(['a', 'a', 'b']);
   });
 
+  it('passes those by who are gone when their turn comes', async () => {
+    const work = new LargeWork();
+    const [first, gone, last] = [{}, {}, {}];
+    await work.enter(first);
+    const refused = expect(work.enter(gone, () => true)).rejects.toMatchObject(BUSY);
+    const admitted = work.enter(last, () => false);
+    work.leave(first);
+    await Promise.all([refused, admitted]);
+  });
+
   it('takes no notice of somebody who leaves without a turn', async () => {
     const { enter, leave, admitted } = aQueue();
     await enter('a');

@@ -23,8 +23,12 @@ const DEFAULTS: LargeWorkOptions = {
 
 interface Waiting {
   readonly holder: object;
+  readonly isGone: () => boolean;
   readonly admit: () => void;
+  readonly refuse: () => void;
 }
+
+const NEVER = () => false;
 
 /**
  * Turns for what takes many turns of the event loop and many times its bytes of memory: one large
@@ -43,9 +47,10 @@ export class LargeWork {
 
   /**
    * Resolves when it is the holder's turn; at once when it has it already. Rejects with
-   * `unavailable` when too many wait, or after too long a wait.
+   * `unavailable` when too many wait, or after too long a wait. `isGone` says whether nobody wants the
+   * result any more: such a holder gets no turn.
    */
-  enter(holder: object): Promise<void> {
+  enter(holder: object, isGone: () => boolean = NEVER): Promise<void> {
     const { atOnce, maxWaiting, maxWaitMs } = this.#options;
     if (this.#holders.has(holder)) return Promise.resolve();
     if (this.#holders.size < atOnce && this.#waiting.size === 0) {
@@ -54,18 +59,19 @@ export class LargeWork {
     }
     if (this.#waiting.size >= maxWaiting) return Promise.reject(busy());
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
-        holder,
-        admit: () => {
-          clearTimeout(timer);
-          this.#holders.add(holder);
-          resolve();
-        },
-      };
-      const timer = setTimeout(() => {
+      const refuse = () => {
+        clearTimeout(timer);
         this.#waiting.delete(waiting);
         reject(busy());
-      }, maxWaitMs);
+      };
+      const admit = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiting);
+        this.#holders.add(holder);
+        resolve();
+      };
+      const waiting: Waiting = { holder, isGone, admit, refuse };
+      const timer = setTimeout(refuse, maxWaitMs);
       this.#waiting.add(waiting);
     });
   }
@@ -74,9 +80,11 @@ export class LargeWork {
   leave(holder: object): void {
     if (!this.#holders.delete(holder)) return;
     for (const next of this.#waiting) {
-      this.#waiting.delete(next);
-      next.admit();
-      return;
+      if (!next.isGone()) {
+        next.admit();
+        return;
+      }
+      next.refuse();
     }
     const { idleAfterMs, onIdle } = this.#options;
     this.#idle ??= setTimeout(() => {

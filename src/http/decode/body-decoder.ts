@@ -14,3 +14,8 @@ export interface Decoding {
  * What is small is there at once. Throws or rejects with DecodeFault.
  */
 export type DecodeBody = (request: WireRequest, decoding: Decoding) => Eventually<unknown>;
+
+/** Waits for the request's turn of large work; one whose client has left gets none. */
+export function awaitTurn(request: WireRequest, largeWork: LargeWork): Promise<void> {
+  return largeWork.enter(request, () => request.peer.destroyed === true);
+}

@@ -1,12 +1,12 @@
 import { andThen } from '../../domain/common/eventually.ts';
 import type { WireRequest } from '../wire/wire.ts';
-import type { DecodeBody } from './body-decoder.ts';
+import { awaitTurn, type DecodeBody } from './body-decoder.ts';
 import { readJson } from './read-json.ts';
 import { removeEncoding } from './unpack.ts';
 
 /** The JSON of capture v1, under the encoding that `Content-Encoding` names. */
 export const decodeEncoded: DecodeBody = (request, { bounds, largeWork }) => {
-  const enterLargeWork = () => largeWork.enter(request);
+  const enterLargeWork = () => awaitTurn(request, largeWork);
   const bytes = removeEncoding(encodingOf(request), request.payload, { bounds, enterLargeWork });
   return andThen(bytes, (json) => readJson(json, { bounds, isLenient: false, enterLargeWork }));
 };

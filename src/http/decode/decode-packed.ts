@@ -3,7 +3,7 @@ import { andThen, type Eventually } from '../../domain/common/eventually.ts';
 import { mediaTypeOf } from '../wire/media-type.ts';
 import type { WireRequest } from '../wire/wire.ts';
 import type { BodyBounds } from './body-bounds.ts';
-import type { DecodeBody, Decoding } from './body-decoder.ts';
+import { awaitTurn, type DecodeBody, type Decoding } from './body-decoder.ts';
 import { DecodeFault, tooManyBytes } from './decode-fault.ts';
 import { decodeFormValue, readFormField, startsAsForm } from './form.ts';
 import { decompressLz } from './lz-string.ts';
@@ -74,7 +74,7 @@ export const decodeCapture: DecodeBody = (request, decoding) => {
 
 function packedOf(request: WireRequest, decoding: Decoding, takesLz: boolean): Packed {
   const { bounds, largeWork } = decoding;
-  return { bounds, isLenient: true, enterLargeWork: () => largeWork.enter(request), takesLz };
+  return { bounds, isLenient: true, enterLargeWork: () => awaitTurn(request, largeWork), takesLz };
 }
 
 function inflated(bytes: Buffer, packed: Packed): Eventually<Buffer> {

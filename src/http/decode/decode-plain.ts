@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { andThen, type Eventually } from '../../domain/common/eventually.ts';
 import { mediaTypeOf } from '../wire/media-type.ts';
 import type { WireRequest } from '../wire/wire.ts';
-import type { DecodeBody, Decoding } from './body-decoder.ts';
+import { awaitTurn, type DecodeBody, type Decoding } from './body-decoder.ts';
 import { DecodeFault } from './decode-fault.ts';
 import { readJson } from './read-json.ts';
 import { inflate, isGzip } from './unpack.ts';
@@ -17,7 +17,7 @@ export const decodeJson: DecodeBody = (request, decoding) => {
   if (mediaType !== '' && mediaType !== 'application/json' && !mediaType.endsWith('+json')) {
     throw unsupported(request);
   }
-  const enterLargeWork = () => decoding.largeWork.enter(request);
+  const enterLargeWork = () => awaitTurn(request, decoding.largeWork);
   const { bounds } = decoding;
   return andThen(inflated(request, decoding), (bytes) =>
     readJson(bytes, { bounds, isLenient: false, enterLargeWork }),
@@ -38,7 +38,7 @@ export const ignoreBody: DecodeBody = () => undefined;
 function inflated(request: WireRequest, decoding: Decoding): Eventually<Buffer> {
   const { payload } = request;
   if (!isGzip(payload)) return payload;
-  const enterLargeWork = () => decoding.largeWork.enter(request);
+  const enterLargeWork = () => awaitTurn(request, decoding.largeWork);
   return inflate(payload, { bounds: decoding.bounds, enterLargeWork });
 }
 

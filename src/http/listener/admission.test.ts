@@ -45,6 +45,17 @@ describe('Admission', () => {
     expect(countRoom(admission, 'a', 100)).toBe(5);
   });
 
+  it('tells what is under way, and how much it refused', () => {
+    const admission = new Admission(LIMITS);
+    const connection = admission.connect('a');
+    expect(connection.enter(300)).toBe(true);
+    expect(connection.enter(300)).toBe(false);
+    expect(connection.addBytes(300)).toBe(false);
+    expect(admission.load()).toEqual({ requests: 1, bytes: 300, refused: 2 });
+    connection.leave(300);
+    expect(admission.load()).toEqual({ requests: 0, bytes: 0, refused: 2 });
+  });
+
   it('has room again when requests are answered', () => {
     const admission = new Admission(LIMITS);
     const connection = admission.connect('a');

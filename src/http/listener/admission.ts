@@ -24,6 +24,14 @@ export function limitsFor(heapBytes = getHeapStatistics().heap_size_limit): Admi
   return { maxRequests: 5_000, maxBytes, addressRequestShare: 0.5, addressByteShare: 0.8 };
 }
 
+/** What is under way, and how many requests were refused because there was no room. */
+export interface Load {
+  readonly requests: number;
+  /** Of bodies. */
+  readonly bytes: number;
+  readonly refused: number;
+}
+
 /** What one address, or everybody, has under way. */
 class Use {
   requests = 0;
@@ -44,6 +52,7 @@ class Use {
 export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #total = new Use();
+  #refused = 0;
   readonly #byAddress = new Map<string, Use>();
 
   constructor(limits: AdmissionLimits) {
@@ -71,7 +80,14 @@ export class Admission {
       use.requests + requests <= maxRequests * addressRequestShare &&
       use.bytes + bytes <= maxBytes * addressByteShare;
     if (hasRoom) this.add(use, requests, bytes);
+    else this.#refused += 1;
     return hasRoom;
+  }
+
+  /** What is under way now, and how much was refused so far. */
+  load(): Load {
+    const { requests, bytes } = this.#total;
+    return { requests, bytes, refused: this.#refused };
   }
 
   add(use: Use, requests: number, bytes: number): void {

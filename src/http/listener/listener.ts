@@ -8,6 +8,7 @@ import {
   Admission,
   type AdmissionLimits,
   type Connection,
+  type Load,
   limitsFor,
   overloaded,
 } from './admission.ts';
@@ -33,6 +34,8 @@ export interface Listener {
   listen(port: number, host: string): Promise<number>;
   /** From now on the application takes the requests. */
   open(application: Application): void;
+  /** What is under way, health checks apart. */
+  load(): Load;
   /** Refuses new connections and waits for open requests, at most this long. */
   close(graceMs: number): Promise<void>;
 }
@@ -130,6 +133,7 @@ export function createListener(limits: AdmissionLimits = limitsFor()): Listener 
           resolve(portOf(server.address()));
         });
       }),
+    load: () => admission.load(),
     open(opened) {
       application = opened;
     },

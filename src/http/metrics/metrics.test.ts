@@ -46,6 +46,15 @@ describe('createMetrics', () => {
     expect(await metrics.render()).toMatch(/^depth 2$/m);
   });
 
+  it('reads a counter at the moment when it is asked for', async () => {
+    const metrics = createMetrics();
+    let refused = 1;
+    metrics.addCounter('refused_total', 'How many.', () => refused);
+    expect(await metrics.render()).toMatch(/^refused_total 1$/m);
+    refused = 5;
+    expect(await metrics.render()).toMatch(/^refused_total 5$/m);
+  });
+
   it('forgets the labels of a gauge that are no longer there', async () => {
     const metrics = createMetrics();
     let readings: [string, number][] = [

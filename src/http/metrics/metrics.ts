@@ -12,6 +12,8 @@ export interface Metrics {
   countRefusedMerge(projectId: number, reason: string): void;
   /** Adds a gauge whose value is read when the metrics are. */
   addGauge(name: string, help: string, read: () => number): void;
+  /** Adds a counter of something that is counted elsewhere, read when the metrics are. */
+  addCounter(name: string, help: string, read: () => number): void;
   /** Adds a gauge with one value for each label, read when the metrics are. */
   addLabelledGauge(
     name: string,
@@ -76,6 +78,17 @@ export function createMetrics(): Metrics {
         registers,
         collect() {
           this.set(read());
+        },
+      });
+    },
+    addCounter(name, help, read) {
+      new Counter({
+        name,
+        help,
+        registers,
+        collect() {
+          this.reset();
+          this.inc(read());
         },
       });
     },

@@ -3,6 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** The side of a connection that a request came from. */
 export interface Peer {
   readonly remoteAddress?: string | undefined;
+  /** Whether the connection is gone. */
+  readonly destroyed?: boolean;
 }
 
 /** A request as it came over the wire, routed but not decoded. */
