@@ -193,7 +193,7 @@ export interface paths {
         put?: never;
         /**
          * Try a feature flag on somebody
-         * @description Decides the flag for one person as `POST /flags` would, and says what became of each condition and property filter. Nothing is stored or counted. Send either `distinct_id`, which nobody has to have used before, or `person_id`.
+         * @description Evaluates the flag for one person as `POST /flags` would, and reports the outcome of each condition and property filter. Nothing is stored or counted. Send either `distinct_id`, which need not be known yet, or `person_id`.
          */
         post: operations["testFeatureFlagEvaluation"];
         delete?: never;
@@ -289,7 +289,7 @@ export interface paths {
         };
         /**
          * Retrieve a version of a feature flag
-         * @description Returns the flag as of one of its versions, rebuilt from the activity log. What the log does not tell, like dashboards, is as it is now. Flags whose payloads are or were encrypted since have no history.
+         * @description Returns the flag as of one of its versions, rebuilt from the activity log. What the log does not record, such as dashboards, is as it is now. Flags whose payloads are or were encrypted since have no history.
          */
         get: operations["getFeatureFlagVersion"];
         put?: never;
@@ -426,7 +426,7 @@ export interface paths {
         put?: never;
         /**
          * Look up the keys of flags by their ids
-         * @description Returns the key of each flag that the project has. Ids of other flags and of soft-deleted ones are left out. What cannot be an id is ignored and told in `warning`, unless nothing else was sent.
+         * @description Returns the key of each flag that the project has. Ids of other flags and of soft-deleted ones are left out. What cannot be an id is ignored and listed in `warning`, unless nothing else was sent.
          */
         post: operations["listFeatureFlagKeys"];
         delete?: never;
@@ -502,7 +502,7 @@ export interface paths {
         };
         /**
          * Explain the flags of one distinct id
-         * @description Decides every flag for a distinct id, with what is stored about it, and says why. Flags that are off are listed as `disabled`.
+         * @description Evaluates every flag for a distinct id, with what is stored about it, and says why. Flags that are off are listed as `disabled`.
          */
         get: operations["getEvaluationReasons"];
         put?: never;
@@ -528,7 +528,7 @@ export interface paths {
         };
         /**
          * List the flags with their values for the caller
-         * @description Decides every flag for the user whose key is used, newest flag first.
+         * @description Evaluates every flag for the user whose key is used, newest flag first.
          */
         get: operations["listMyFlags"];
         put?: never;
@@ -587,7 +587,7 @@ export interface paths {
         put?: never;
         /**
          * Create a static cohort from a flag
-         * @description Creates a static cohort and fills it, in the background, with every stored person for whom the flag is enabled. Each is decided by their stored properties and under one of their ids: the first, in byte order, that no SDK made up. The cohort tells the progress in `is_calculating` and `count`. A flag that decides only for groups is refused.
+         * @description Creates a static cohort and fills it, in the background, with every stored person for whom the flag is enabled. Each is evaluated with their stored properties and under one of their ids: the first, in byte order, that no SDK made up. The cohort tells the progress in `is_calculating` and `count`. A flag for groups only is refused.
          */
         post: operations["createStaticCohortForFlag"];
         delete?: never;
@@ -642,7 +642,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description Lists the captured events of a project, newest first by the time at which they happened. `next` leads on from the last one; events that come in meanwhile do not shift the pages.
+         * @description Lists the captured events of a project, newest first by the time at which they happened. `next` continues after the last one; events that come in meanwhile do not shift the pages.
          */
         get: operations["listEvents"];
         put?: never;
@@ -810,7 +810,7 @@ export interface paths {
         head?: never;
         /**
          * Remove persons from a static cohort
-         * @description Removes the person with this uuid, or everybody in the lists. Who is no member is counted and changes nothing.
+         * @description Removes the person with this uuid, or everybody in the lists. Ids that are not members are counted and change nothing.
          */
         patch: operations["removePersonFromStaticCohort"];
         trace?: never;
@@ -945,7 +945,7 @@ export interface paths {
         head?: never;
         /**
          * Replace the secret key of a project
-         * @description Draws a new project secret key, which is shown in this reply and never again. The key that it replaces works until it is deleted or the next rotation, so that no server has to stop.
+         * @description Generates a new project secret key, which is shown in this reply and never again. The key that it replaces works until it is deleted or the next rotation, so that no server has to stop.
          */
         patch: operations["rotateProjectSecretKey"];
         trace?: never;
@@ -1339,7 +1339,7 @@ export interface paths {
         put?: never;
         /**
          * Evaluate feature flags
-         * @description Decides the active flags of a project for one distinct id, and says why.
+         * @description Evaluates the active flags of a project for one distinct id, and says why.
          *
          *     The body may be gzipped (with or without `Content-Encoding`), base64, or a form whose field
          *     `data` is base64. Names in older clients are accepted too: `api_key` or `$token` for
@@ -1427,8 +1427,8 @@ export interface paths {
          *     evaluation sees its properties. An event whose `uuid` is already stored is stored once.
          *
          *     The body may be gzipped (with or without `Content-Encoding`), base64, LZ-string (with
-         *     `compression=lz64`), or a form whose field `data` is any of these. A `data` in the query goes
-         *     before the body. One invalid event refuses the whole request, and so does one of more than
+         *     `compression=lz64`), or a form whose field `data` is any of these. A `data` in the query takes
+         *     precedence over the body. One invalid event refuses the whole request, and so does one of more than
          *     1 MiB, `$ai_` events excepted. On `/engage` a body without an event name is `$identify`.
          */
         post: operations["captureEvent"];
@@ -1471,14 +1471,14 @@ export interface paths {
         put?: never;
         /**
          * Capture events, each with its own result
-         * @description Stores the events that are sound and tells for each uuid what became of it. The reply is
+         * @description Stores the valid events and reports a result for each uuid. The reply is
          *     sent after the commit. The project API key is the bearer token.
          *
          *     The body is JSON, plain or in gzip, deflate, brotli or, where the Node.js that runs Burgee
          *     has it, zstd: at most 10 MiB as sent and 25 MiB unpacked. Times are corrected by the
          *     difference between `PostHog-Request-Timestamp` and the clock of the server, unless an event
-         *     has `disable_skew_correction`. Both `Accept` and `Accept-Encoding` of a refusal say what
-         *     would have been taken.
+         *     has `disable_skew_correction`. Both `Accept` and `Accept-Encoding` of a refusal say what would
+         *     have been accepted.
          */
         post: operations["captureAnalyticsEvents"];
         delete?: never;
@@ -1520,7 +1520,7 @@ export interface components {
             type: "validation_error" | "authentication_error" | "invalid_request" | "server_error";
             /** @description The stable name of the error. */
             code: string;
-            /** @description What is wrong, for a person. */
+            /** @description What is wrong, in words. */
             detail: string;
             /** @description The field at fault, its path joined with `__`. */
             attr: string | null;
@@ -1541,7 +1541,7 @@ export interface components {
             type: "validation_error";
             /** @description The stable name of the error. */
             code: string;
-            /** @description What is wrong, for a person. */
+            /** @description What is wrong, in words. */
             detail: string;
             /** @description The field at fault, its path joined with `__`. */
             attr: string | null;
@@ -1655,7 +1655,7 @@ export interface components {
              * @enum {string}
              */
             code: "payment_required";
-            /** @description What is wrong, for a person. */
+            /** @description What is wrong, in words. */
             detail: string;
         };
         /** @description The user, or null once the user is removed. */
@@ -1809,7 +1809,7 @@ export interface components {
             status: "active" | "stale" | "deleted";
             /** @description Why, for a person. */
             reason: string;
-            /** @description Whether the reason tells of the rollout, and not of calls or switches. */
+            /** @description Whether the reason is about the rollout, and not about calls or switches. */
             reason_states_rollout: boolean;
             rollout: components["schemas"]["FlagRollout"];
         };
@@ -1833,7 +1833,7 @@ export interface components {
             type: "invalid_request";
             /** @description The stable name of the error. */
             code: string;
-            /** @description What is wrong, for a person. */
+            /** @description What is wrong, in words. */
             detail: string;
             /** @description Always null here. */
             attr: string | null;
@@ -3712,12 +3712,12 @@ export interface components {
          */
         PageLimit: number;
         /**
-         * @description How many results to pass over first.
+         * @description How many results to skip.
          * @example 0
          */
         PageOffset: number;
         /**
-         * @description Only these flags: a JSON array of keys as text, or one key; the parameter may be repeated with one key each. Keys that no flag has are passed over.
+         * @description Only these flags: a JSON array of keys as text, or one key; the parameter may be repeated with one key each. Keys that no flag has are ignored.
          * @example ["new-checkout", "button-colour"]
          */
         FlagKeysText: string;
@@ -3769,7 +3769,7 @@ export interface components {
          */
         CreatorFilter: string;
         /**
-         * @description Only flags whose key or name contains this, whatever its case. A space stands for any run of spaces, hyphens and underscores. At most 200 characters.
+         * @description Only flags whose key or name contains this, case-insensitively. A space stands for any run of spaces, hyphens and underscores. At most 200 characters.
          * @example checkout
          */
         SearchFilter: string;
@@ -3799,7 +3799,7 @@ export interface components {
          */
         EvaluationContextsFilter: boolean;
         /**
-         * @description Only the flag with this key, whatever its case.
+         * @description Only the flag with this key, case-insensitively.
          * @example new-checkout
          */
         KeyFilter: string;
@@ -3866,7 +3866,7 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description How many flags to pass over first.
+                 * @description How many flags to skip.
                  * @example 0
                  */
                 offset?: number;
@@ -3896,7 +3896,7 @@ export interface operations {
                  */
                 created_by_id?: components["parameters"]["CreatorFilter"];
                 /**
-                 * @description Only flags whose key or name contains this, whatever its case. A space stands for any run of spaces, hyphens and underscores. At most 200 characters.
+                 * @description Only flags whose key or name contains this, case-insensitively. A space stands for any run of spaces, hyphens and underscores. At most 200 characters.
                  * @example checkout
                  */
                 search?: components["parameters"]["SearchFilter"];
@@ -3926,7 +3926,7 @@ export interface operations {
                  */
                 has_evaluation_contexts?: components["parameters"]["EvaluationContextsFilter"];
                 /**
-                 * @description Only the flag with this key, whatever its case.
+                 * @description Only the flag with this key, case-insensitively.
                  * @example new-checkout
                  */
                 key?: components["parameters"]["KeyFilter"];
@@ -4249,7 +4249,7 @@ export interface operations {
             };
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["PermissionDenied"];
-            /** @description There is no such flag or project. For a flag the status is told as well. */
+            /** @description There is no such flag or project. For a flag the reply still has its status. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4728,7 +4728,7 @@ export interface operations {
                  */
                 created_by_id?: components["parameters"]["CreatorFilter"];
                 /**
-                 * @description Only flags whose key or name contains this, whatever its case. A space stands for any run of spaces, hyphens and underscores. At most 200 characters.
+                 * @description Only flags whose key or name contains this, case-insensitively. A space stands for any run of spaces, hyphens and underscores. At most 200 characters.
                  * @example checkout
                  */
                 search?: components["parameters"]["SearchFilter"];
@@ -4758,7 +4758,7 @@ export interface operations {
                  */
                 has_evaluation_contexts?: components["parameters"]["EvaluationContextsFilter"];
                 /**
-                 * @description Only the flag with this key, whatever its case.
+                 * @description Only the flag with this key, case-insensitively.
                  * @example new-checkout
                  */
                 key?: components["parameters"]["KeyFilter"];
@@ -4946,7 +4946,7 @@ export interface operations {
                  */
                 groups?: components["parameters"]["GroupsText"];
                 /**
-                 * @description Only these flags: a JSON array of keys as text, or one key; the parameter may be repeated with one key each. Keys that no flag has are passed over.
+                 * @description Only these flags: a JSON array of keys as text, or one key; the parameter may be repeated with one key each. Keys that no flag has are ignored.
                  * @example ["new-checkout", "button-colour"]
                  */
                 flag_keys?: components["parameters"]["FlagKeysText"];
@@ -4993,7 +4993,7 @@ export interface operations {
                  */
                 groups?: components["parameters"]["GroupsText"];
                 /**
-                 * @description Only these flags: a JSON array of keys as text, or one key; the parameter may be repeated with one key each. Keys that no flag has are passed over.
+                 * @description Only these flags: a JSON array of keys as text, or one key; the parameter may be repeated with one key each. Keys that no flag has are ignored.
                  * @example ["new-checkout", "button-colour"]
                  */
                 flag_keys?: components["parameters"]["FlagKeysText"];
@@ -5269,12 +5269,12 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description How many cohorts to pass over first.
+                 * @description How many cohorts to skip.
                  * @example 0
                  */
                 offset?: number;
                 /**
-                 * @description Only cohorts whose name contains this text, whatever its case.
+                 * @description Only cohorts whose name contains this text, case-insensitively.
                  * @example beta
                  */
                 search?: string;
@@ -5523,7 +5523,7 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description How many persons to pass over first.
+                 * @description How many persons to skip.
                  * @example 0
                  */
                 offset?: number;
@@ -5787,7 +5787,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["PageLimit"];
                 /**
-                 * @description How many results to pass over first.
+                 * @description How many results to skip.
                  * @example 0
                  */
                 offset?: components["parameters"]["PageOffset"];
@@ -6747,7 +6747,7 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description How many dashboards to pass over first.
+                 * @description How many dashboards to skip.
                  * @example 0
                  */
                 offset?: number;
@@ -6874,7 +6874,7 @@ export interface operations {
                  */
                 limit?: number;
                 /**
-                 * @description How many counts to pass over first.
+                 * @description How many counts to skip.
                  * @example 0
                  */
                 offset?: number;
@@ -7008,7 +7008,7 @@ export interface operations {
                 compression?: components["parameters"]["Compression"];
                 /** @description Only flags whose key begins with `survey-targeting-`. */
                 only_evaluate_survey_feature_flags?: boolean;
-                /** @description Says of each condition what became of it, in the shape of `v=2` only, and stores nothing. */
+                /** @description Reports the outcome of each condition, in the shape of `v=2` only, and stores nothing. */
                 detailed_analysis?: boolean;
                 /** @description Stored properties of the person are left out, and nothing is stored. */
                 only_use_override_person_properties?: boolean;
@@ -7050,7 +7050,7 @@ export interface operations {
                     "application/json": components["schemas"]["FlagValues"] | components["schemas"]["LegacyFlagValues"] | components["schemas"]["OldestFlagValues"] | components["schemas"]["OldestFlagKeys"];
                 };
             };
-            /** @description The body cannot be decoded, or says nobody to decide for. */
+            /** @description The body cannot be decoded, or names nobody to evaluate for. */
             400: {
                 headers: {
                     [name: string]: unknown;

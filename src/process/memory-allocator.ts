@@ -20,7 +20,7 @@ const CHOICE = /^(?:MALLOC_|GLIBC_TUNABLES$|LD_PRELOAD$)/;
  * Starts the program again with those settings, in the same process: the allocator reads them when a
  * program begins, and at no other time. To be called before anything else is loaded. Does nothing
  * where Node.js cannot replace its program (before 22.15, or not on Linux), where an operator has
- * chosen settings, or where a parent talks to the process, which would lose its channel.
+ * chosen settings, or where a parent or a debugger talks to the process and would lose it.
  * `env` is the environment of the process; what only this function needs is taken out of it.
  */
 export function setUpAllocator(env: NodeJS.ProcessEnv): void {
@@ -31,7 +31,9 @@ export function setUpAllocator(env: NodeJS.ProcessEnv): void {
   }
   const replace: unknown = Reflect.get(process, 'execve');
   if (process.platform !== 'linux' || typeof replace !== 'function') return;
-  if (process.connected || Object.keys(env).some((name) => CHOICE.test(name))) return;
+  if (process.connected || process.execArgv.some((option) => option.startsWith('--inspect')))
+    return;
+  if (Object.keys(env).some((name) => CHOICE.test(name))) return;
   const program = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   const settings = { ...env, ...ALLOCATOR_SETTINGS, [MARK]: '1' };
   Reflect.apply(replace, process, [process.execPath, program, settings]);

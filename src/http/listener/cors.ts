@@ -5,6 +5,14 @@ const PREFLIGHT_MAX_AGE_SECONDS = '600';
 const PREFLIGHT_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 const EXPOSED_HEADERS = 'etag, retry-after, x-request-id';
 
+/** Far longer than any that a browser sends; what is longer is not repeated in the reply. */
+const ORIGIN_MAX_LENGTH = 2_048;
+
+/** The origin of the page that asks; none where no browser says so. */
+export function originOf({ headers: { origin } }: IncomingMessage): string | undefined {
+  return origin !== undefined && origin.length <= ORIGIN_MAX_LENGTH ? origin : undefined;
+}
+
 /**
  * Adds what lets browsers of every origin read a reply, errors included. The origin is mirrored
  * instead of `*`, because browsers that send a beacon with credentials accept nothing else; there

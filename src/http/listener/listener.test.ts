@@ -130,6 +130,13 @@ describe('a browser', () => {
     expect(reply.headers.get('access-control-allow-origin')).toBe('https://shop.example.com');
   });
 
+  it('has no origin as long as a book, which is not repeated', async () => {
+    const origin = `https://${'a'.repeat(10_000)}.example.com`;
+    const reply = await fetch(`${url}/flags`, { headers: { origin } });
+    expect(reply.status).toBe(503);
+    expect(reply.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
   it('gets its preflight answered even before the application is there', async () => {
     const reply = await fetch(`${url}/flags`, {
       method: 'OPTIONS',

@@ -12,7 +12,7 @@ import {
   limitsFor,
   overloaded,
 } from './admission.ts';
-import { answerOptions } from './cors.ts';
+import { answerOptions, originOf } from './cors.ts';
 import type { FastLane } from './fast-lane.ts';
 import { answerHealth, HEALTH_METHODS, isHealthPath, notReadyReply } from './health.ts';
 import { BodyMessage } from './node-internals.ts';
@@ -71,7 +71,7 @@ export function createListener(limits: AdmissionLimits = limitsFor()): Listener 
 
     constructor(message: IncomingMessage) {
       this.requestId = requestIdOf(message);
-      this.origin = message.headers.origin;
+      this.origin = originOf(message);
     }
 
     // On the prototype: an accessor in an object literal is defined anew for every request.

@@ -59,7 +59,12 @@ export function parseDate(text: string, wallClock: WallClock): DateBound | null 
 export function readInstant(value: JsonValue, clock: DateClock): number | null {
   if (typeof value === 'number') return toInstant(toBound(value * 1000), clock);
   if (typeof value !== 'string') return null;
-  return toInstant(parseDate(value, clock.wallClock), clock);
+  // Several flags ask for one property.
+  const known = clock.resolved.get(value);
+  if (known !== undefined) return known;
+  const instant = toInstant(parseDate(value, clock.wallClock), clock);
+  clock.resolved.set(value, instant);
+  return instant;
 }
 
 /** The instant (ms since epoch) of a bound in one request; null without a bound. */

@@ -15,7 +15,7 @@ export interface RelativeDate {
 export interface DateClock {
   readonly nowMs: number;
   readonly wallClock: WallClock;
-  /** Relative dates already resolved for this request: zone arithmetic is slow. */
+  /** The instants of date texts that this request has met already: reading them is slow. */
   readonly resolved: Map<string, number | null>;
 }
 
