@@ -22,7 +22,7 @@ export interface Start {
 const STARTS = 5;
 /** A service that is ready has still to give back what its start used. */
 const IDLE_AFTER_MS = 2_000;
-const IDLE_MEMORY_MB = 150;
+const IDLE_MEMORY_MB = 110;
 
 /** Starts a build and says what that cost. */
 export async function measureStart(

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { buildService } from './built-service.ts';
 
 /** A Burgee in a process of its own, as a person at a terminal sees it. */
 export interface BurgeeProcess {
@@ -23,9 +24,10 @@ const READY = /Burgee is ready at (\S+)/;
 
 const running = new Set<ChildProcess>();
 
-/** Runs `src/process/main.ts` with these variables and no others of Burgee's. */
+/** Runs the built service with these variables and no others of Burgee's. */
 export function startBurgeeProcess(env: Readonly<Record<string, string>>): BurgeeProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/process/main.ts'], {
+  buildService();
+  const child = spawn(process.execPath, ['dist/main.js'], {
     cwd: REPOSITORY,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'test', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

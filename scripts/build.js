@@ -88,6 +88,17 @@ function copyReference() {
   }
 }
 
+/** Where two builds do so at a time, the one that comes last has made the same and drops it. */
+function replaceFolder(folder, by) {
+  rmSync(folder, { recursive: true, force: true });
+  try {
+    renameSync(by, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+    rmSync(by, { recursive: true });
+  }
+}
+
 /** The contract's validators and its JSON, so that the running service need not compile it. */
 async function compileContract() {
   const yaml = readFileSync(join(ROOT, 'openapi.yaml'), 'utf8');
@@ -98,6 +109,8 @@ async function compileContract() {
   const stampFile = join(DIST, 'contract.txt');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
   const { writeCompiledContract } = await import('../dist/compile-contract.js');
-  await writeCompiledContract(join(DIST, 'contract'), yaml);
+  const unfinished = join(DIST, `contract.${process.pid}.tmp`);
+  await writeCompiledContract(unfinished, yaml);
+  replaceFolder(join(DIST, 'contract'), unfinished);
   writeIfChanged(stampFile, Buffer.from(stamp));
 }

@@ -16,6 +16,8 @@ export async function serveTemplate(): Promise<TemplateServer> {
   const path = `/${randomUUID()}`;
   let starting: Promise<DisposablePostgres> | undefined;
   const server = createServer((request, response) => {
+    // A test file may be busy for longer than an idle connection is kept, and would find it closed.
+    response.setHeader('connection', 'close');
     if (request.url !== path) {
       response.writeHead(404).end();
       return;

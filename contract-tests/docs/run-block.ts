@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { buildService } from '../built-service.ts';
 import type { StartedBurgee } from '../start-burgee.ts';
 import { type Block, REPOSITORY } from './pages.ts';
 
@@ -13,14 +14,15 @@ export interface BlockResult {
 
 /**
  * Runs a block as a reader would: in the checkout, with the keys and the address of this Burgee in
- * the place of those on the page. `npx burgee` is the source, so that no build has to be fresh.
+ * the place of those on the page. `npx burgee` is this checkout's build.
  */
 export function runBlock(block: Block, burgee: StartedBurgee): Promise<BlockResult> {
   const script = block.text
     .replaceAll('http://127.0.0.1:8000', burgee.url)
     .replaceAll("'phc_...'", `'${burgee.projectApiKey}'`)
     .replaceAll("'phx_...'", `'${burgee.personalApiKey}'`)
-    .replaceAll('npx burgee', 'node --import tsx src/cli/main.ts');
+    .replaceAll('npx burgee', 'node dist/cli.js');
+  buildService();
   return block.language === 'js'
     ? run(burgee, process.execPath, ['--input-type=module', '--eval', script])
     : run(burgee, 'sh', ['-eu', '-c', script]);

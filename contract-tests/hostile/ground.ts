@@ -3,11 +3,11 @@ import {
   createDisposableDatabase,
   type DisposableDatabase,
 } from '../../test/disposable-database.ts';
+import { buildService } from '../built-service.ts';
 import { databaseUrlOf } from '../start-burgee.ts';
 import { attack } from './attack.ts';
 import { startAttackedService } from './attacked-service.ts';
 import { expectOthersServed, LEFT_MAX_MB, RISE_MAX_MB, summaryOf } from './bounds.ts';
-import { buildService } from './built-service.ts';
 import { honestRequests } from './honest.ts';
 import { type Arena, openArena } from './measure.ts';
 import type { ProbeReport } from './probe.ts';
@@ -33,7 +33,7 @@ export interface Ground {
 
 /** Builds the service, starts it and warms it up. */
 export async function prepareGround(): Promise<Ground> {
-  await buildService();
+  buildService();
   const database = await createDisposableDatabase();
   const queries = await countQueries(database.connection);
   const env = { DATABASE_URL: databaseUrlOf(queries.connection) };
