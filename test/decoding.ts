@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LargeWork } from '../src/domain/common/large-work.ts';
 import { readBodyKinds } from '../src/http/contract/body-kinds.ts';
-import { readContract } from '../src/http/contract/contract-document.ts';
 import type { BodyBounds } from '../src/http/decode/body-bounds.ts';
 import type { DecodeBody } from '../src/http/decode/body-decoder.ts';
 import type { WireRequest } from '../src/http/wire/wire.ts';
 import { EMPTY_REQUEST } from './http-pipelines.ts';
+import { ownContract } from './own-contract.ts';
 
-const kinds = readBodyKinds(readContract().definition);
+const kinds = readBodyKinds(ownContract().definition);
 
 /** The bounds that the contract sets for a kind of body. */
 export function boundsOf(kind: string): BodyBounds {

@@ -1,8 +1,6 @@
 import type { UserCaller } from '../src/domain/common/access.ts';
 import { LargeWork } from '../src/domain/common/large-work.ts';
-import { loadBackend } from '../src/http/contract/backend.ts';
-import { type ContractDocument, readContract } from '../src/http/contract/contract-document.ts';
-import { createReplyCheck } from '../src/http/contract/reply-check.ts';
+import type { ContractDocument } from '../src/http/contract/contract-document.ts';
 import { createMetrics, type Metrics } from '../src/http/metrics/metrics.ts';
 import type { Gatekeeper } from '../src/http/pipeline/identify.ts';
 import { createPipeline } from '../src/http/pipeline/pipeline.ts';
@@ -10,6 +8,7 @@ import { compilePlans, type OperationPlan } from '../src/http/pipeline/plan.ts';
 import { createRecorder, type RecorderOptions } from '../src/http/pipeline/record.ts';
 import type { WireReply, WireRequest } from '../src/http/wire/wire.ts';
 import type { Handlers } from '../src/operations/operation.ts';
+import { compiledOnce, ownContract } from './own-contract.ts';
 import { handlersWith } from './stub-handlers.ts';
 
 /** A member of project 1 whose key may do anything. */
@@ -55,15 +54,16 @@ export interface TestPipeline {
 
 /** Makes such a pipeline, of Burgee's own contract unless another is given. */
 export async function createTestPipeline(options: TestPipelineOptions = {}): Promise<TestPipeline> {
-  const { document = readContract(), largeWork = new LargeWork() } = options;
+  const { document = ownContract(), largeWork = new LargeWork() } = options;
   const handlers = handlersWith(options.handlers ?? {});
-  const plans = compilePlans(document, await loadBackend(document), handlers);
+  const { backend, checkReply } = await compiledOnce(document);
+  const plans = compilePlans(document, backend, handlers);
   const metrics = createMetrics();
   const recorder = createRecorder({
     metrics,
     log: { debug() {}, info() {}, warn() {}, error() {} },
     logsTraffic: false,
-    checkReply: await createReplyCheck(document),
+    checkReply,
     checkedReplies: 'sample',
     translateError: (error) => error,
     ...options.recording,

@@ -30,12 +30,10 @@ describe('readMembersCsv', () => {
 
   it('takes 200,000 ids beside the names of the columns, and no more', async () => {
     const ids = Array.from({ length: 200_000 }, (_, index) => `user-${index}`);
-    const text = `distinct_id,plan\n${ids.map((id) => `${id},pro`).join('\n')}\n`;
+    const text = `distinct_id,plan\r\n${ids.map((id) => `${id},pro`).join('\r\n')}\r\n`;
     expect((await readMembersCsv(text)).distinctIds).toEqual(ids);
     await expect(readMembersCsv(`${text}one-more,pro`)).rejects.toThrow('at most 200000 ids;');
     await expect(readMembersCsv(',x\n'.repeat(400_001))).rejects.toThrow('at most 400000 lines;');
-    const inLines = `distinct_id\r\n${ids.join('\r\n')}\r\n`;
-    expect((await readMembersCsv(inLines)).distinctIds).toEqual(ids);
   });
 
   it.each(['a,b\r\n\n c ,d', 'distinct_id\n\n\nx\n', 'x', 'x\n\n', '\r\nx\r', 'a,\n,b\n,'])(

@@ -89,12 +89,13 @@ function wrap(
   return isArray ? `[${all}]` : `{${all}}`;
 }
 
-const STRUCTURE = /[{}[\],:"\\]/g;
+const STRUCTURE = /[{}[\],:"\\]/;
 
 /** The text with one character less or more, where that may matter. */
 function damage(text: string, at: number, inserted: string | null): string {
-  const places = [...text.matchAll(STRUCTURE)].map(({ index }) => index);
-  const place = places[at % places.length] ?? 0;
+  const from = at % text.length;
+  const next = text.slice(from).search(STRUCTURE);
+  const place = next === -1 ? text.search(STRUCTURE) : from + next;
   return text.slice(0, place) + (inserted ?? '') + text.slice(place + (inserted === null ? 1 : 0));
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createTestPipeline, EMPTY_REQUEST } from '../../../test/http-pipelines.ts';
-import { readContract } from '../contract/contract-document.ts';
+import { ownContract } from '../../../test/own-contract.ts';
 import { createReplyCheck } from '../contract/reply-check.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { jsonReply } from '../wire/replies.ts';
 import type { WireReply } from '../wire/wire.ts';
 import { createRecorder, type RecorderOptions } from './record.ts';
 
-const document = readContract();
+const document = ownContract();
 const checkReply = await createReplyCheck(document);
 const planned = createTestPipeline({ document });
 const KEYS = jsonReply(200, { keys: {} });
