@@ -106,6 +106,7 @@ export const WIDE_BOUNDS = {
         maxUnpackedBytes: 1_000_000,
         maxRatio: 100,
         maxValues: 10_000,
+        maxKeys: 10_000,
         maxDepth: 128,
       },
     ]),

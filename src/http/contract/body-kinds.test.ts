@@ -4,7 +4,14 @@ import { readPackageFile } from '../../domain/common/package-root.ts';
 import { readBodyKinds } from './body-kinds.ts';
 import { readContract } from './contract-document.ts';
 
-const ROW = { maxBytes: 5, maxUnpackedBytes: 4, maxRatio: 3, maxValues: 2, maxDepth: 1 };
+const ROW = {
+  maxBytes: 6,
+  maxUnpackedBytes: 5,
+  maxRatio: 4,
+  maxValues: 3,
+  maxKeys: 2,
+  maxDepth: 1,
+};
 
 function definitionWith(extensions: object): OpenAPIV3.Document {
   return { openapi: '3.0.3', info: { title: '', version: '' }, paths: {}, ...extensions };

@@ -1,7 +1,14 @@
 import type { OpenAPIV3 } from 'openapi-types';
 import type { BodyBounds } from '../decode/body-bounds.ts';
 
-const NAMES = ['maxBytes', 'maxUnpackedBytes', 'maxRatio', 'maxValues', 'maxDepth'] as const;
+const NAMES = [
+  'maxBytes',
+  'maxUnpackedBytes',
+  'maxRatio',
+  'maxValues',
+  'maxKeys',
+  'maxDepth',
+] as const;
 
 /**
  * Reads the contract's table of how large a body may be, by kind of body. Throws when a bound is
@@ -14,7 +21,7 @@ export function readBodyKinds(definition: OpenAPIV3.Document): ReadonlyMap<strin
 }
 
 function readRow(kind: string, row: unknown): BodyBounds {
-  const [maxBytes, maxUnpackedBytes, maxRatio, maxValues, maxDepth] = NAMES.map((name) => {
+  const [maxBytes, maxUnpackedBytes, maxRatio, maxValues, maxKeys, maxDepth] = NAMES.map((name) => {
     const bound: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, name) : null;
     if (typeof bound === 'number' && bound > 0) return bound;
     throw new Error(`The bound ${name} of ${kind} bodies is missing in x-body-bounds.`);
@@ -24,6 +31,7 @@ function readRow(kind: string, row: unknown): BodyBounds {
     maxUnpackedBytes: maxUnpackedBytes ?? 0,
     maxRatio: maxRatio ?? 0,
     maxValues: maxValues ?? 0,
+    maxKeys: maxKeys ?? 0,
     maxDepth: maxDepth ?? 0,
   };
 }

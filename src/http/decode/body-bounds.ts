@@ -11,6 +11,8 @@ export interface BodyBounds {
   readonly maxRatio: number;
   /** The most values of the JSON, those in arrays and objects counted one by one. */
   readonly maxValues: number;
+  /** The most objects of the JSON and keys in them, together: what reads them costs more than for other values. */
+  readonly maxKeys: number;
   /** How deep arrays and objects may be nested. */
   readonly maxDepth: number;
 }

@@ -32,6 +32,11 @@ export function tooManyValues(limit: number): DecodeFault {
   return new DecodeFault('too_large', `the JSON holds more than ${limit} values`);
 }
 
+/** JSON that holds more objects and keys than allowed. */
+export function tooManyKeys(limit: number): DecodeFault {
+  return new DecodeFault('too_large', `the JSON holds more than ${limit} objects and keys`);
+}
+
 /** JSON that nests deeper than allowed. */
 export function tooDeep(): DecodeFault {
   return new DecodeFault('encoding', 'the JSON is nested too deeply');

@@ -102,6 +102,12 @@ describe('decodeJson', () => {
 
   it.each([
     ['values', `[${'1,'.repeat(BOUNDS.maxValues)}1]`, 'too_large', /more than 50000 values/],
+    [
+      'keys',
+      `[${'{},'.repeat(BOUNDS.maxKeys)}{}]`,
+      'too_large',
+      /more than 10000 objects and keys/,
+    ],
     ['levels', '['.repeat(129) + ']'.repeat(129), 'encoding', /nested too deeply/],
   ])('refuses JSON of too many %s', async (_what, text, kind, reason) => {
     await expect(decode(decodeJson, json, Buffer.from(text))).rejects.toMatchObject({

@@ -19,9 +19,15 @@ function depthOf(value: unknown): number {
 }
 
 /** Feeds the text piece by piece; the pieces end at these places. */
-function measure(text: string, ends: readonly number[], maxValues: number, maxDepth: number) {
+function measure(
+  text: string,
+  ends: readonly number[],
+  maxValues: number,
+  maxDepth: number,
+  maxKeys = 1e9,
+) {
   const bytes = Buffer.from(text);
-  const meter = new JsonMeter({ maxValues, maxDepth });
+  const meter = new JsonMeter({ maxValues, maxKeys, maxDepth });
   const places = [...ends.map((end) => end % (bytes.length + 1)), bytes.length];
   let from = 0;
   for (const to of places.toSorted((a, b) => a - b)) {
@@ -59,6 +65,14 @@ describe('JsonMeter', () => {
     expect(measure('[{},{},{}]', [], 6, 2)).toBe('the JSON holds more than 6 values');
   });
 
+  it('counts objects and keys, and no colon inside of a text', () => {
+    const text = '[{"a:b":":"},{},["::"]]';
+    for (let end = 0; end <= text.length; end += 1) {
+      expect(measure(text, [end], 100, 3, 3)).toBeNull();
+      expect(measure(text, [end], 100, 3, 2)).toBe('the JSON holds more than 2 objects and keys');
+    }
+  });
+
   it('sees through an escape that stands at the end of a piece', () => {
     const text = '["a\\",[,[,[", 1]';
     for (let end = 0; end <= text.length; end += 1) {
@@ -68,7 +82,7 @@ describe('JsonMeter', () => {
   });
 
   it('tells what is too deep before it is read to its end', () => {
-    const meter = new JsonMeter({ maxValues: 100, maxDepth: 2 });
+    const meter = new JsonMeter({ maxValues: 100, maxKeys: 100, maxDepth: 2 });
     expect(meter.feed(Buffer.from('[[['), 0, 3)?.reason).toBe('the JSON is nested too deeply');
   });
 });

@@ -9,6 +9,7 @@ const WIDE: BodyBounds = {
   maxUnpackedBytes: 1e9,
   maxRatio: 1e9,
   maxValues: 1e9,
+  maxKeys: 1e9,
   maxDepth: 1e9,
 };
 

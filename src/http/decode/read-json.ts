@@ -28,7 +28,7 @@ const SPLIT_LEVELS = 8;
 const WHOLE_PART_BYTES = 1_048_576;
 
 /** An object may have so many keys: more are slow to add, whatever is done between two of them. */
-const KEYS_MAX = 100_000;
+const KEYS_MAX = 20_000;
 
 /** What is looked at in one step of measuring. */
 const STEP_BYTES = 262_144;
@@ -123,7 +123,7 @@ function* buildObject(
   let keys = 0;
   for (const { from, to, isLarge } of groupMembers(bytes, inside, PART_BYTES)) {
     requireMember(bytes, { from, to });
-    if (keys > KEYS_MAX) throw tooManyKeys();
+    if (keys > KEYS_MAX) throw tooManyInOne();
     if (isLarge) {
       keys += 1;
       const { key, value } = splitMember(bytes, { from, to });
@@ -143,7 +143,7 @@ function* buildObject(
   return object;
 }
 
-function tooManyKeys(): DecodeFault {
+function tooManyInOne(): DecodeFault {
   return new DecodeFault('too_large', `an object of the JSON has more than ${KEYS_MAX} keys`);
 }
 

@@ -15,6 +15,7 @@ const BOUNDS: BodyBounds = {
   maxUnpackedBytes: 2_000_000,
   maxRatio: 100,
   maxValues: 1,
+  maxKeys: 1,
   maxDepth: 1,
 };
 
