@@ -36,7 +36,7 @@ function parse(text: string): Outcome {
 
 /**
  * Keys that come twice in different places, and those that objects have by nature. No key is the two
- * characters \\" alone: once one was read, JSON.parse of Node.js 24 and 26 takes the key "8, or any other
+ * characters \" alone: once one was read, JSON.parse of Node.js 24 and 26 takes the key "8, or any other
  * of a quotation mark and a character, for it.
  */
 const key = fc.oneof(
