@@ -16,7 +16,7 @@ const LINES_MAX = 2 * IDS_MAX;
 /** As much as is parsed before other requests have their turn: up to 40 ms of processor time. */
 const SLICE_BYTES = 16_384;
 
-/** A parser leaves a hundred bytes of garbage for each row, so files are read one after the other. */
+/** A parser leaves much more garbage than text, so files are read one after the other. */
 const turns = new LargeWork({ maxWaitMs: 30_000 });
 
 /**
